@@ -1,0 +1,73 @@
+// Attention whose memory grows with the length, not its square: blocked, online softmax, recomputed in the backward.
+#pragma once
+#include <sextant/base/kokkos.hpp>
+#include <sextant/kernels/tile.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace sextant::kernels {
+
+/// Which keys a query sees. Everything here is by index in the arrays; positions play no part in it.
+struct Mask {
+  /// Key j is visible to query i iff j <= i + (key_len - query_len): the last query sees the last key.
+  bool causal = true;
+  /// 0: no limit. n: only the last n keys up to and including the query's own (causal), or |i - j| < n.
+  int window = 0;
+  /// [batch, query_len] and [batch, key_len], or both empty. Visible only within equal ids; a negative id marks
+  /// padding, which sees nothing and is seen by nothing.
+  View2<int> query_document, key_document;
+};
+
+template <class T>
+struct AttentionInput {
+  Heads<T const> query;  ///< [batch, heads, query_len, head_dim]
+  Heads<T const> key;    ///< [batch, kv_heads, key_len, head_dim]; kv_heads divides heads
+  Heads<T const> value;  ///< [batch, kv_heads, key_len, value_dim]
+  View2<double> query_position, key_position;  ///< [batch or 1, len] in tokens
+  Mask mask;
+  double scale = 0;                         ///< multiplies query . key; 0 means 1 / sqrt(head_dim)
+  std::vector<TileModifier<T>*> modifiers;  ///< applied in this order after the scale and before the mask
+};
+
+/// Scratch that survives between calls, so that a training step allocates nothing. One per caller, not shared.
+class AttentionWorkspace {
+ public:
+  AttentionWorkspace();
+  ~AttentionWorkspace();
+  AttentionWorkspace(AttentionWorkspace&&) noexcept;
+  AttentionWorkspace& operator=(AttentionWorkspace&&) noexcept;
+  struct Buffers;
+  Buffers& buffers() { return *buffers_; }
+  std::size_t bytes() const;
+
+ private:
+  std::unique_ptr<Buffers> buffers_;
+};
+
+/// out [batch, heads, query_len, value_dim]; log_sum_exp [batch, heads, query_len] in natural units.
+/// A query that sees no key gets out = 0 and log_sum_exp = -infinity. Same bits for any number of threads.
+/// Throws Error when shapes disagree, naming both.
+template <class T>
+void attention_forward(Exec const& exec, AttentionInput<T> const& in, Heads<T> const& out, View3<T> const& log_sum_exp,
+                       AttentionWorkspace& workspace);
+
+/// Overwrites grad_query, grad_key, grad_value (shapes of query, key, value) and calls every modifier's backward.
+template <class T>
+void attention_backward(Exec const& exec, AttentionInput<T> const& in, Heads<T const> const& out,
+                        View3<T> const& log_sum_exp, Heads<T const> const& grad_out, Heads<T> const& grad_query,
+                        Heads<T> const& grad_key, Heads<T> const& grad_value, AttentionWorkspace& workspace);
+
+}  // namespace sextant::kernels
+
+namespace sextant::reference {
+
+/// The plain loops that define the fast kernel; they form every logit of a row (one row at a time).
+template <class T>
+void attention_forward(kernels::AttentionInput<T> const& in, Heads<T> const& out, View3<T> const& log_sum_exp);
+template <class T>
+void attention_backward(kernels::AttentionInput<T> const& in, Heads<T const> const& out, View3<T> const& log_sum_exp,
+                        Heads<T const> const& grad_out, Heads<T> const& grad_query, Heads<T> const& grad_key,
+                        Heads<T> const& grad_value);
+
+}  // namespace sextant::reference

@@ -1,0 +1,45 @@
+// The contract between attention and what changes its logits: a chain of modifiers, each called once per tile.
+#pragma once
+#include <sextant/base/kokkos.hpp>
+
+namespace sextant::kernels {
+
+/// One block of logits of one query head while it is in cache.
+template <class T>
+struct Tile {
+  int batch, head;  ///< head counts query heads
+  int row, col;     ///< index of the first query and the first key in their arrays
+  int rows, cols;
+  T* logit;  ///< [rows, stride], natural units: softmax takes exp of it as it stands
+  int stride;
+  double const* query_position;  ///< of the tile's rows
+  double const* key_position;    ///< of the tile's columns
+};
+
+enum class Visible { none, some, all };
+
+/// One link of the chain. A call costs one virtual dispatch per tile, so any chain composes at run time and across
+/// shared objects while the body stays inlined over the tile.
+template <class T>
+class TileModifier {
+ public:
+  virtual ~TileModifier() = default;
+
+  /// Which pairs of rows [row, row + rows) and columns [col, col + cols) of one batch row this link leaves visible:
+  /// `none` lets attention skip the tile. A link that hides single pairs sets their logits to -infinity in forward().
+  virtual Visible visible(int batch, int row, int rows, int col, int cols) const {
+    (void)batch, (void)row, (void)rows, (void)col, (void)cols;
+    return Visible::all;
+  }
+
+  /// Adds to tile.logit (or sets entries to -infinity). Tiles come in any order, from several threads at once.
+  virtual void forward(Tile<T> const& tile) const = 0;
+
+  /// grad[rows, grad_stride] is d loss / d logit of the tile (0 where masked); tile.logit is not defined. Accumulates
+  /// the gradients of what this link read. All tiles of one (batch, head) come from one thread in a fixed order;
+  /// different (batch, head) come concurrently, so what they share must be kept apart per (batch, head) and reduced
+  /// in a fixed order afterwards.
+  virtual void backward(Tile<T> const& tile, T const* grad, int grad_stride) = 0;
+};
+
+}  // namespace sextant::kernels
