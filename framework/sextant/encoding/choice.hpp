@@ -1,0 +1,24 @@
+// The `position:` block of a spec as data: which encodings, which scalings, with which options.
+#pragma once
+#include <sextant/encoding/schema.hpp>
+
+#include <string>
+#include <vector>
+
+namespace sextant::encoding {
+
+/// One plugin chosen by name. Composition is data: several encodings in a list are summed, `parts` are the members
+/// of a composite such as direct_sum.
+struct Choice {
+  std::string use;
+  Options options;            ///< as accepted by the plugin's schema; absent ones take its defaults
+  std::vector<Choice> parts;  ///< only for plugins that take parts
+};
+
+struct PositionChoice {
+  std::vector<Choice> encodings;  ///< at least one
+  std::vector<Choice> scalings;   ///< applied in this order to every rotary encoding; may be empty
+  int trained_length = 0;         ///< tokens the model is trained at
+};
+
+}  // namespace sextant::encoding

@@ -1,0 +1,72 @@
+// Finds plugins, loads them and makes encodings and scalings by name.
+#pragma once
+#include <sextant/encoding/choice.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace sextant::encoding {
+
+class Encoding;
+class Scaling;
+
+enum class Role { encoding, scaling };
+
+/// One promise of a plugin that `plugin check` holds it to and `describe` prints.
+struct Law {
+  std::string name, meaning;
+};
+
+/// What `list` and `describe` print of a plugin.
+struct Description {
+  std::string name, source, summary, formula, family;
+  Role role = Role::encoding;
+  std::vector<Option> options;
+  std::vector<Law> laws;
+  bool takes_parts = false;  ///< a composite: the spec gives `parts`, a list of encodings
+};
+
+struct Loaded {
+  std::filesystem::path file;
+  std::string name;   ///< empty when it did not load
+  std::string error;  ///< the loader's own words when it did not load
+  Role role = Role::encoding;
+};
+
+/// The plugins of this process. A library once loaded stays loaded, so nothing made from it can outlive its code.
+class Registry {
+ public:
+  /// Loads the search path: $SEXTANT_PLUGIN_PATH (colon separated; replaces the rest when set), the plugins folder
+  /// beside the shared library (build tree), then the install prefix. A broken file is recorded and passed over.
+  static Registry& global();
+
+  Registry() = default;
+  void load_folder(std::filesystem::path const& folder);
+  /// Loads one file. Throws Error with the path, both versions where known and the loader's own text.
+  void load_file(std::filesystem::path const& file);
+
+  std::vector<Loaded> const& loaded() const { return loaded_; }
+  std::vector<std::string> names(Role role) const;
+  bool has(Role role, std::string const& name) const;
+  /// Throws Error with the nearest registered name.
+  Description const& describe(Role role, std::string const& name) const;
+  std::filesystem::path const& file_of(Role role, std::string const& name) const;
+
+  /// Every option present, checked and defaulted. Errors name the option: "alibi has no option train_slope; did you
+  /// mean train_slopes (true or false, default false)?" and "alibi.slope_scale is -0.5, expected a number > 0".
+  Choice complete(Role role, Choice const& choice) const;
+
+  std::shared_ptr<Encoding const> make_encoding(Choice const& choice) const;
+  std::shared_ptr<Scaling const> make_scaling(Choice const& choice) const;
+
+  struct Entry;
+
+ private:
+  Entry const& find(Role role, std::string const& name) const;
+  std::vector<std::shared_ptr<Entry const>> entries_;
+  std::vector<Loaded> loaded_;
+};
+
+}  // namespace sextant::encoding
