@@ -1,0 +1,20 @@
+# sextant_add_plugin(NAME): NAME.cpp as the shared object NAME.so, in the build tree's plugins/ or out of the tree.
+# In the tree, NAME_test.cpp beside it joins the binary plugins_tests.
+function(sextant_add_plugin name)
+  add_library(plugin_${name} MODULE ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp)
+  target_link_libraries(plugin_${name} PRIVATE Sextant::plugin)
+  set_target_properties(plugin_${name} PROPERTIES
+    PREFIX "" OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
+  if(NOT TARGET sextant_flags)  # out of the tree: the author's own flags
+    return()
+  endif()
+  target_link_libraries(plugin_${name} PRIVATE sextant_flags)
+  sextant_precompile(plugin_${name} plugins)
+  install(TARGETS plugin_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sextant/plugins)
+  set_property(GLOBAL APPEND PROPERTY sextant_plugins plugin_${name})
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}_test.cpp)
+    set_property(GLOBAL APPEND PROPERTY sextant_plugin_tests ${CMAKE_CURRENT_SOURCE_DIR}/${name}_test.cpp)
+    set_property(GLOBAL APPEND PROPERTY sextant_plugin_folders ${CMAKE_CURRENT_SOURCE_DIR})
+  endif()
+endfunction()

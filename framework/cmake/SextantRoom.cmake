@@ -1,0 +1,108 @@
+# sextant_room(NAME [USES room...] [LINKS library...]): the folder framework/sextant/NAME as an object library.
+# All rooms but cli end in one shared library, Sextant::sextant; cli becomes the program. A room without a .cpp is a room still.
+
+set(sextant_rooms "" CACHE INTERNAL "")
+
+if(SEXTANT_PCH)
+  file(WRITE ${CMAKE_BINARY_DIR}/pch/pch.cpp.in "// Carries the precompiled header that the rooms share.\n")
+  configure_file(${CMAKE_BINARY_DIR}/pch/pch.cpp.in ${CMAKE_BINARY_DIR}/pch/pch.cpp COPYONLY)
+endif()
+
+# A target compiled with the shared precompiled header. `kind` keeps apart what is compiled with different flags.
+function(sextant_precompile target kind)
+  if(NOT SEXTANT_PCH)
+    return()
+  endif()
+  if(NOT TARGET sextant_pch_${kind})
+    add_library(sextant_pch_${kind} OBJECT ${CMAKE_BINARY_DIR}/pch/pch.cpp)
+    target_link_libraries(sextant_pch_${kind} PRIVATE sextant_flags sextant_common)
+    target_include_directories(sextant_pch_${kind} PRIVATE ${sextant_root}/framework)
+    set(headers <Kokkos_Core.hpp> <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <map> <memory> <optional>
+      <span> <sstream> <string> <string_view> <vector>)
+    if(kind STREQUAL plugins)
+      set_target_properties(sextant_pch_${kind} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    elseif(kind STREQUAL tests)
+      target_link_libraries(sextant_pch_${kind} PRIVATE Catch2::Catch2)
+      list(APPEND headers <catch2/catch_all.hpp>)
+    endif()
+    target_precompile_headers(sextant_pch_${kind} PRIVATE ${headers})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM sextant_pch_${kind})
+endfunction()
+
+# What every room, plugin and test may include.
+add_library(sextant_common INTERFACE)
+target_link_libraries(sextant_common INTERFACE
+  Kokkos::kokkos OpenMP::OpenMP_CXX Threads::Threads Boost::boost Boost::filesystem fmt::fmt spdlog::spdlog
+  nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
+
+function(sextant_room name)
+  cmake_parse_arguments(PARSE_ARGV 1 room "" "" "USES;LINKS")
+  foreach(used IN LISTS room_USES)
+    if(NOT used IN_LIST sextant_rooms)
+      message(FATAL_ERROR "room ${name} uses ${used}, which does not stand above it")
+    endif()
+  endforeach()
+  set(sextant_rooms ${sextant_rooms} ${name} CACHE INTERNAL "")
+  set_property(GLOBAL APPEND PROPERTY sextant_links ${room_LINKS})
+
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/sextant/${name}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/cli/main\\.cpp$")
+  if(NOT sources)
+    return()
+  endif()
+  set(target sextant_${name})
+  if(name STREQUAL cli)
+    set(target sextant_cli_objects)
+  endif()
+  add_library(${target} OBJECT ${sources})
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(${target} PRIVATE sextant_flags sextant_common ${room_LINKS})
+  target_compile_definitions(${target} PRIVATE SEXTANT_VERSION="${PROJECT_VERSION}")
+  sextant_precompile(${target} rooms)
+  if(NOT name STREQUAL cli)
+    set_property(GLOBAL APPEND PROPERTY sextant_objects $<TARGET_OBJECTS:sextant_${name}>)
+  endif()
+endfunction()
+
+# Sextant::sextant, the shared library of all rooms. A generated source records how it was built.
+function(sextant_library)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  string(STRIP "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}" flags)
+  if(SEXTANT_NATIVE)
+    string(APPEND flags " -march=native")
+  endif()
+  if(SEXTANT_SANITIZE)
+    string(APPEND flags " -fsanitize=${SEXTANT_SANITIZE}")
+  endif()
+  configure_file(${sextant_root}/framework/cmake/build.cpp.in ${CMAKE_BINARY_DIR}/generated/build.cpp @ONLY)
+  get_property(objects GLOBAL PROPERTY sextant_objects)
+  get_property(links GLOBAL PROPERTY sextant_links)
+  list(REMOVE_DUPLICATES links)
+  add_library(sextant SHARED ${CMAKE_BINARY_DIR}/generated/build.cpp ${objects})
+  add_library(Sextant::sextant ALIAS sextant)
+  target_include_directories(sextant PUBLIC
+    $<BUILD_INTERFACE:${sextant_root}/framework> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(sextant
+    PUBLIC sextant_abi Kokkos::kokkos OpenMP::OpenMP_CXX
+    PRIVATE $<BUILD_INTERFACE:sextant_flags> $<BUILD_INTERFACE:sextant_common> ${links})
+  if(NOT SEXTANT_SANITIZE)
+    target_link_options(sextant PRIVATE LINKER:--no-undefined)
+  endif()
+  set_target_properties(sextant PROPERTIES SOVERSION ${PROJECT_VERSION_MAJOR} VERSION ${PROJECT_VERSION})
+endfunction()
+
+# The program `sextant`: the cli room around its main.cpp.
+function(sextant_program)
+  if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/sextant/cli/main.cpp)
+    file(GLOB ignored CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/sextant/cli/main.cpp)
+    message(STATUS "no framework/sextant/cli/main.cpp yet: the program is left out")
+    return()
+  endif()
+  add_executable(sextant_cli ${CMAKE_CURRENT_SOURCE_DIR}/sextant/cli/main.cpp)
+  set_target_properties(sextant_cli PROPERTIES OUTPUT_NAME sextant)
+  target_link_libraries(sextant_cli PRIVATE sextant_flags sextant_common Sextant::sextant CLI11::CLI11)
+  if(TARGET sextant_cli_objects)
+    target_link_libraries(sextant_cli PRIVATE sextant_cli_objects)
+  endif()
+endfunction()
