@@ -19,10 +19,11 @@ set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 find_program(SEXTANT_CCACHE ccache)
 mark_as_advanced(SEXTANT_CCACHE)
 if(SEXTANT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # The sloppiness is what ccache asks for with a precompiled header; it still looks at the contents of every file.
+  # The sloppiness is what ccache asks for with a precompiled header; it still looks at the contents of every file. With the
+  # base directory, two build folders of one checkout, and two checkouts, share what they compile.
   set(CMAKE_CXX_COMPILER_LAUNCHER
       ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-      ${SEXTANT_CCACHE})
+      CCACHE_BASEDIR=${sextant_root} CCACHE_NOHASHDIR=true ${SEXTANT_CCACHE})
 endif()
 
 # What a header compiled elsewhere must agree on: vector widths in our interfaces follow the processor. Installed with
@@ -66,7 +67,7 @@ function(sextant_refuse_unknown_options)
     elseif(upper MATCHES "^SEXTANT_")
       unset(${name} CACHE)
       message(FATAL_ERROR "-D${name} is no option of Sextant. The options are SEXTANT_NATIVE, SEXTANT_WERROR, SEXTANT_TESTS, "
-        "SEXTANT_BENCHMARKS, SEXTANT_PCH and SEXTANT_SANITIZE.")
+        "SEXTANT_BENCHMARKS, SEXTANT_PCH, SEXTANT_ROOMS and SEXTANT_SANITIZE.")
     endif()
   endforeach()
 endfunction()

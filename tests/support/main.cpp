@@ -4,21 +4,20 @@
 #include <Kokkos_Core.hpp>
 #include <catch2/catch_session.hpp>
 #include <cstdlib>
-#include <sstream>
-#include <string>
 
 namespace {
-void set_environment_defaults() {
-  std::istringstream settings{SEXTANT_TEST_ENVIRONMENT};
-  for (std::string setting; std::getline(settings, setting, ';');) {
-    auto const equals = setting.find('=');
-    ::setenv(setting.substr(0, equals).c_str(), setting.substr(equals + 1).c_str(), /*overwrite=*/0);
-  }
+void set_defaults() {
+  int const keep = 0;  // what the caller has set wins
+  ::setenv("SEXTANT_TEST_DATA", SEXTANT_TEST_DEFAULTS_DATA, keep);
+  ::setenv("SEXTANT_SOURCE", SEXTANT_TEST_DEFAULTS_SOURCE, keep);
+  ::setenv("SEXTANT_BINARY", SEXTANT_TEST_DEFAULTS_BINARY, keep);
+  ::setenv("SEXTANT_PLUGIN_PATH", SEXTANT_TEST_DEFAULTS_PLUGINS, keep);
+  ::setenv("OMP_PROC_BIND", "false", keep);  // Kokkos advises this for unit tests, and warns without
 }
 }  // namespace
 
 int main(int argc, char** argv) {
-  set_environment_defaults();
+  set_defaults();
   Catch::Session session;
   if (int const wrong = session.applyCommandLine(argc, argv); wrong != 0) return wrong;
   Kokkos::ScopeGuard const kokkos;
