@@ -1,0 +1,87 @@
+// A spec made into stages: every run, seed, shape, byte and FLOP, settled before the first launch.
+#pragma once
+#include <sextant/plan/cost.hpp>
+#include <sextant/spec/spec.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace sextant::plan {
+
+/// Raised whenever the same stage would compute other numbers than before: a fix in a kernel, another random stream.
+inline constexpr int numerics_revision = 1;
+
+/// One model trained with one seed.
+struct TrainStage {
+  std::string id;         ///< 16 hex digits: hash of `canonical`
+  std::string canonical;  ///< JSON of everything that determines the result, and nothing else
+  std::string arm;        ///< label, e.g. "rope+alibi"
+  spec::Labels labels;
+  std::int64_t seed = 0;
+  std::int64_t order_seed = 0;  ///< of the batches: data.order.seed, or this run's seed
+  spec::Model model;
+  encoding::PositionChoice position;  ///< `factor: auto` settled for train.length
+  spec::Data data;
+  spec::Train train;
+  Cost cost;
+};
+
+/// One trained model measured by one evaluation, at one length, under one view.
+struct EvaluateStage {
+  std::string id, canonical;
+  std::string train_id;  ///< the stage whose weights it measures
+  std::string arm, view;
+  spec::Labels labels;  ///< of the arm and of the view
+  std::int64_t seed = 0;
+  int length = 0;              ///< tokens
+  int span = 0;                ///< longest length of the evaluation: where its windows lie
+  spec::Evaluation evaluation;
+  encoding::PositionChoice position;  ///< `factor: auto` settled for this length
+  Cost cost;
+  /// Tokens that the model sees at once: length, or the evaluation's context if that is shorter.
+  int seen() const { return evaluation.context && *evaluation.context < length ? *evaluation.context : length; }
+};
+
+struct Plan {
+  std::string study, title, file;
+  spec::Budget budget;
+  Machine machine;
+  std::vector<TrainStage> train;        ///< ids are distinct
+  std::vector<EvaluateStage> evaluate;  ///< ids are distinct; those of one train stage and view are neighbours
+  std::vector<std::string> notes;       ///< what a reader should know: merged stages, lints
+  Cost total;                           ///< sums; bytes: the largest
+};
+
+struct CorpusFacts {
+  std::string sha256;
+  std::int64_t tokens = 0;
+};
+
+/// What a plan needs to know and a spec does not say.
+struct World {
+  std::function<CorpusFacts(std::string const& corpus)> corpus;
+  /// sha256 of the file that brings the plugin.
+  std::function<std::string(encoding::Role, std::string const& name)> plugin_sha256;
+  /// Throws Error where these encodings and scalings cannot serve this model at `target_length` tokens.
+  std::function<PositionFacts(spec::Model const&, encoding::PositionChoice const&, int target_length)> position;
+  Machine machine;
+};
+
+/// A World whose plugin facts come from the registry; hashes are computed once per file.
+World world_of(encoding::Registry const& registry, std::function<CorpusFacts(std::string const&)> corpus,
+               Machine const& machine);
+
+/// Throws Error for what cannot run or cannot fit, before anything starts.
+Plan make_plan(spec::Spec const& spec, World const& world);
+
+/// True when the record of a stage exists.
+using Done = std::function<bool(std::string const& id)>;
+
+/// The tree that `sextant plan` prints.
+std::string plan_text(Plan const& plan, Done const& done);
+/// The same as JSON text.
+std::string plan_json(Plan const& plan, Done const& done);
+
+}  // namespace sextant::plan

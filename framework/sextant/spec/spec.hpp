@@ -1,0 +1,167 @@
+// An experiment spec as the rest of Sextant sees it: plain structs with every value checked and settled.
+#pragma once
+#include <sextant/encoding/choice.hpp>
+#include <sextant/spec/catalogue.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sextant::spec {
+
+enum class Family { decoder };
+enum class MlpKind { swiglu, gelu };
+enum class NormKind { rmsnorm, layernorm };
+/// by_depth: the projections that write to the residual stream start at std / sqrt(2 layers).
+enum class Residual { by_depth, none };
+
+struct Model {
+  Family family = Family::decoder;
+  int layers = 0, width = 0, heads = 0;
+  int kv_heads = 0;    ///< divides heads
+  int head_width = 0;  ///< channels of a head; heads * head_width may differ from width
+  struct {
+    MlpKind kind = MlpKind::swiglu;
+    int width = 0;
+  } mlp;
+  struct {
+    NormKind kind = NormKind::rmsnorm;
+    double eps = 1e-5;
+  } norm;
+  bool qk_norm = false;
+  bool tie_embedding = true;
+  struct {
+    double std = 0.02;
+    Residual residual = Residual::by_depth;
+  } init;
+};
+
+enum class Tokens { bytes };
+
+struct Data {
+  std::string corpus;  ///< a name that `sextant list corpora` knows, or the path of a file
+  Tokens tokens = Tokens::bytes;
+  struct {
+    double train = 0.94, test = 0.06;  ///< shares of the corpus: train is its beginning, test its end
+  } split;
+  struct {
+    std::optional<std::int64_t> seed;  ///< of the order of the batches; empty: every run's own seed
+  } order;
+};
+
+enum class Optimiser { adamw };
+enum class ScheduleKind { cosine };
+enum class Precision { fp32 };
+
+struct Train {
+  int steps = 0;
+  int length = 0;  ///< tokens a row
+  struct {
+    std::int64_t count = 0;
+    bool in_rows = false;  ///< as written: tokens or rows
+  } batch;
+  int rows = 0;  ///< rows a batch, settled from `batch`
+  struct {
+    Optimiser use = Optimiser::adamw;
+    double rate = 1e-3;
+    std::vector<double> betas = {0.9, 0.95};
+    double eps = 1e-8, decay = 0.1, clip = 1.0;  ///< clip 0: gradients are left as they are
+  } optimiser;
+  struct {
+    ScheduleKind use = ScheduleKind::cosine;
+    int warmup = 0;      ///< steps
+    double floor = 0.1;  ///< share of the rate that is left at the last step
+  } schedule;
+  Precision precision = Precision::fp32;
+  struct {
+    std::optional<int> every;  ///< steps between checkpoints; empty: only at the end
+  } save;
+  std::vector<std::int64_t> seeds;  ///< one run each; 0 is a seed like any other
+};
+
+enum class Probe { lm_loss };
+
+/// One measurement on trained models.
+struct Evaluation {
+  Probe use = Probe::lm_loss;
+  std::string name;          ///< as tables call it; default: the probe's name
+  std::vector<int> lengths;  ///< tokens
+  int windows = 0;           ///< windows of text; nested: a short window is the end of the long one
+  std::vector<std::string> keep = {"mean"};  ///< of mean, tail64, per_position
+  std::optional<int> context;  ///< tokens that a prediction may look back at; empty: the whole window
+  bool keeps(std::string const& what) const;
+  int span() const;  ///< the longest of lengths: it decides where the windows lie
+};
+
+/// Everything an arm is made of.
+struct Setting {
+  Model model;
+  encoding::PositionChoice position;
+  Data data;
+  Train train;
+  std::vector<Evaluation> evaluate;
+};
+
+/// Varied key -> label of the value taken.
+using Labels = std::map<std::string, std::string>;
+
+/// The trained model seen under one evaluate-stage combination of `vary`.
+struct View {
+  std::string label;  ///< "none" or e.g. "yarn xauto"; what tables call the scaling
+  Labels labels;      ///< evaluate-stage keys only
+  encoding::PositionChoice position;
+  std::vector<std::string> evaluations;  ///< names of the evaluations that this view takes part in
+};
+
+/// One train-stage combination of `vary`; trained once per seed, evaluated under every view.
+struct Arm {
+  std::string label;  ///< e.g. "rope", "rope+alibi", "rope / 500000"
+  Labels labels;      ///< train-stage keys only
+  Setting setting;
+  std::vector<View> views;  ///< at least one
+};
+
+struct Budget {
+  std::optional<double> wall;    ///< seconds
+  std::optional<double> memory;  ///< bytes
+};
+
+struct Report {
+  std::string baseline;  ///< label of the arm that others are compared with; empty: the first arm
+};
+
+struct Spec {
+  std::string study;     ///< short name: letters, digits, - and _
+  std::string title, question;
+  std::vector<std::string> source;  ///< what the study follows
+  std::string tier;                 ///< smoke, small or article
+  Budget budget;
+  std::vector<Arm> arms;  ///< in the order of the spec; labels are distinct
+  Report report;
+
+  std::string file;      ///< as it was named on the command line, with /spec.yaml added to a folder
+  std::string text;      ///< the file as it was read
+  std::string resolved;  ///< every default filled in and marked; reads back to the same Spec
+};
+
+struct Overrides {
+  std::optional<std::string> tier;  ///< --tier
+  std::vector<std::string> sets;    ///< --set, each "dotted.key=value"
+};
+
+/// Reads and checks a spec file, or the spec.yaml of a folder. Throws Error for everything that is wrong with it:
+/// file:line:column, key, what was found, what was expected.
+Spec load_spec(std::filesystem::path const& path, Overrides const& overrides, Catalogue const& catalogue);
+
+/// The same for a text; `file` is the name that messages give.
+Spec read_spec(std::string const& text, std::string const& file, Overrides const& overrides, Catalogue const& catalogue);
+
+inline std::string const& resolved_yaml(Spec const& spec) { return spec.resolved; }
+
+/// "rope", "rope+alibi", "direct_sum(rope, alibi)"; "none", "yarn", "yarn x4": how tables call them.
+std::string label_of(std::vector<encoding::Choice> const& choices);
+
+}  // namespace sextant::spec
