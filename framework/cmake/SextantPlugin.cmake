@@ -1,6 +1,11 @@
 # sextant_add_plugin(NAME): NAME.cpp as the shared object NAME.so, in the build tree's plugins/ or out of the tree.
 # In the tree, NAME_test.cpp beside it joins the binary plugins_tests.
 function(sextant_add_plugin name)
+  file(GLOB source CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp)
+  if(NOT source)
+    message(WARNING "plugin ${name} is left out: there is no ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp")
+    return()
+  endif()
   add_library(plugin_${name} MODULE ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp)
   target_link_libraries(plugin_${name} PRIVATE Sextant::plugin)
   set_target_properties(plugin_${name} PROPERTIES
