@@ -40,7 +40,7 @@ target_compile_options(sextant_abi INTERFACE
 add_library(sextant_flags INTERFACE)
 target_link_libraries(sextant_flags INTERFACE sextant_abi)
 target_compile_options(sextant_flags INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wnon-virtual-dtor>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wno-missing-field-initializers -Wno-maybe-uninitialized -Wnon-virtual-dtor>
   $<$<AND:$<BOOL:${SEXTANT_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fdiagnostics-color=always>
   $<$<BOOL:${SEXTANT_CCACHE}>:-fpch-preprocess>)
