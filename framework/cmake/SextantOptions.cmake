@@ -34,6 +34,8 @@ set_target_properties(sextant_abi PROPERTIES EXPORT_NAME abi)
 target_compile_features(sextant_abi INTERFACE cxx_std_20)
 target_compile_options(sextant_abi INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-psabi>
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-trapping-math>  # no result changes, but loops with a choice in them vectorise
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno>
   $<$<AND:$<BOOL:${SEXTANT_NATIVE}>,$<COMPILE_LANGUAGE:CXX>>:-march=native>)
 
 # Our own code only. -ffast-math never; contraction to FMA is the compiler's default and stays.
