@@ -1,0 +1,39 @@
+// Dense matrix products: the one interface between Sextant and a BLAS.
+#pragma once
+#include <sextant/base/kokkos.hpp>
+
+namespace sextant::kernels {
+
+/// Row-major with any distance between rows; columns are contiguous. A View2 converts to it.
+template <class T>
+using Matrix = Kokkos::View<T**, Kokkos::LayoutStride, Memory>;
+
+/// Sees contiguous memory as [rows, cols].
+template <class T>
+Matrix<T> as_matrix(T* data, int rows, int cols) {
+  return Matrix<T>(data, Kokkos::LayoutStride(rows, static_cast<std::size_t>(cols), cols, 1));
+}
+
+enum class Op { plain, transposed };
+enum class Into { overwrite, add };
+
+/// c = op(a) op(b), or c += op(a) op(b).
+///   op(a) [m, k]   op(b) [k, n]   c [m, n]
+/// Same bits for any number of threads: c is cut into blocks whose size depends on the shapes alone, each block is one
+/// single-threaded call, and a transposed `a` (a weight's gradient, where k counts tokens) is also cut along k into
+/// runs of 1024 that are added in order. With a plain `a`, a row of c does not depend on how many rows stand beside it.
+/// T is float (oneDNN) or double (plain loops, for gradient checks). Throws Error naming the shapes that disagree.
+template <class T>
+void matmul(Exec const& exec, Matrix<T const> const& a, Op op_a, Matrix<T const> const& b, Op op_b, Matrix<T> const& c,
+            Into into = Into::overwrite);
+
+}  // namespace sextant::kernels
+
+namespace sextant::reference {
+
+/// The definition: every entry summed from k = 0 upwards in double.
+template <class T>
+void matmul(kernels::Matrix<T const> const& a, kernels::Op op_a, kernels::Matrix<T const> const& b, kernels::Op op_b,
+            kernels::Matrix<T> const& c, kernels::Into into = kernels::Into::overwrite);
+
+}  // namespace sextant::reference
