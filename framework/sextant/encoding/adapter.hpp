@@ -1,0 +1,311 @@
+// Turns a plugin's struct of formulas into an Encoding or a Scaling. A stage is joined by having the member function
+// it asks for; nothing is registered by hand. Instantiated inside the plugin.
+#pragma once
+#include <sextant/base/error.hpp>
+#include <sextant/encoding/bias_adapter.hpp>
+
+namespace sextant::encoding {
+
+template <class P>
+concept HasBias = requires(P const p, typename WeightsOf<P, double>::type w, Site<double> s) {
+  { p.template bias<double>(w, s) } -> std::convertible_to<double>;
+};
+template <class P>
+concept HasRotary = requires(P const p, Shape s) {
+  { p.rotary(s) } -> std::convertible_to<Rotary>;
+};
+template <class P>
+concept HasEmbed = requires(P const p, Shape s, double* row) { p.embed(s, 0.0, row); };
+template <class P>
+concept HasEmbedTable = requires(P const p) { p.table_length(); };
+template <class P>
+concept HasParts = requires(P const p, Shape s) { p.regions(s, 2); };
+template <class P>
+concept IsScaling = requires(P const p, ScalingContext c) {
+  { p.template inv_freq<double>(1.0, c) } -> std::convertible_to<double>;
+};
+
+template <class P>
+Description describe_plugin(char const* name, char const* source) {
+  Description d{.name = name, .source = source};
+  d.role = IsScaling<P> ? Role::scaling : Role::encoding;
+  if constexpr (requires { P::summary; }) d.summary = P::summary;
+  if constexpr (requires { P::formula; }) d.formula = P::formula;
+  d.options = P::schema().options();
+  d.takes_parts = HasParts<P>;
+  std::vector<std::string> family;
+  if constexpr (HasParts<P>) family.push_back("composite");
+  if constexpr (HasEmbed<P> || HasEmbedTable<P>) family.push_back("absolute");
+  if constexpr (HasRotary<P>) family.push_back("rotary");
+  if constexpr (HasBias<P>) family.push_back(gate_count_of<P> ? "gated bias" : "bias");
+  if constexpr (IsScaling<P>) family.push_back("frequencies");
+  d.family = family.empty() ? "none" : join(family);
+  auto const law = [&](bool claimed, char const* word, char const* meaning) {
+    if (claimed) d.laws.push_back({word, meaning});
+  };
+  if constexpr (requires { P::relative; })
+    law(P::relative, "relative", "adding a constant to all positions leaves the logits unchanged");
+  if constexpr (requires { P::orthogonal; })
+    law(P::orthogonal, "orthogonal", "query and key keep their norms");
+  if constexpr (requires { P::group; })
+    law(P::group, "group", "turning by a and then by b is turning by a + b");
+  if constexpr (requires { P::additive; })
+    law(P::additive, "additive", "bias(i, j) = bias(i, m) + bias(m, j)");
+  if constexpr (requires { P::identity_at_factor_one; })
+    law(P::identity_at_factor_one, "identity_at_factor_one", "factor 1 leaves every frequency as it is");
+  return d;
+}
+
+template <class P>
+class EncodingAdapter final : public Encoding {
+ public:
+  explicit EncodingAdapter(P const& plugin) : plugin_(plugin) {}
+
+  void check(Shape const& shape) const override {
+    if constexpr (requires { plugin_.check(shape); }) plugin_.check(shape);
+    if constexpr (HasRotary<P>) check_rotary(shape);
+  }
+
+  Stages stages(Shape const&) const override {
+    Stages s;
+    s.embed = HasEmbed<P> || HasEmbedTable<P>;
+    s.rotate = HasRotary<P>;
+    s.bias = HasBias<P>;
+    s.relative_bias = HasBias<P> && is_tabulated<P>;
+    s.gates = gate_specs();
+    return s;
+  }
+
+  std::vector<ParameterInfo> parameters(Shape const& shape) const override {
+    std::vector<ParameterInfo> out;
+    std::size_t const heads = weights_shared_by_heads() ? 1 : shape.heads;
+    if (int const count = weight_count(shape); count > 0 && trains(shape)) {
+      // A struct of scalars and an array both lie [heads, count]: one tensor, named after its members.
+      ParameterInfo info{.name = weight_name(), .shape = {heads, static_cast<std::size_t>(count)}};
+      info.per_layer = per_layer();
+      P const plugin = plugin_;
+      info.init = [plugin, shape, count](Stream const& stream, std::size_t i) {
+        int const head = static_cast<int>(i / count);
+        return initial_of(plugin, shape, stream, head)[i % count];
+      };
+      out.push_back(std::move(info));
+    }
+    for (auto const& spec : gate_specs()) add_gate(out, spec, shape);
+    if constexpr (HasEmbedTable<P>) {
+      ParameterInfo info{.name = "table", .shape = {static_cast<std::size_t>(plugin_.table_length()),
+                                                   static_cast<std::size_t>(shape.model_dim)}};
+      info.per_layer = false;
+      info.init = [](Stream const& stream, std::size_t i) { return 0.02 * stream.normal(i); };
+      out.push_back(std::move(info));
+    }
+    return out;
+  }
+
+  int weight_count(Shape const& shape) const override {
+    if constexpr (has_weight_array<P>) return plugin_.weight_count(shape);
+    else return fixed_weight_count<P>;
+  }
+  bool weights_shared_by_heads() const override {
+    if constexpr (requires { plugin_.shared_by_heads(); }) return plugin_.shared_by_heads();
+    else return false;
+  }
+  bool trains(Shape const& shape) const override {
+    if constexpr (requires { plugin_.trains(); }) return plugin_.trains() && weight_count(shape) > 0;
+    else return DeclaresWeights<P>;
+  }
+  std::vector<double> initial_weights(Shape const& shape, Stream const& stream) const override {
+    std::vector<double> out;
+    int const heads = weights_shared_by_heads() ? 1 : shape.heads;
+    if (weight_count(shape) > 0)
+      for (int h = 0; h < heads; ++h)
+        for (double w : initial_of(plugin_, shape, stream, h)) out.push_back(w);
+    return out;
+  }
+
+  void gate(int g, Head head, double const* weights, std::size_t n, double const* z, double* out) const override {
+    if constexpr (gate_count_of<P> > 0) {
+      WeightsIn<P, double> const w(fixed_weight_count<P>, weights);
+      for (std::size_t i = 0; i < n; ++i) out[i] = plugin_.template gate<double>(w.get(), g, head, z[i]);
+    } else {
+      Encoding::gate(g, head, weights, n, z, out);
+    }
+  }
+  void gate_backward(int g, Head head, double const* weights, std::size_t n, double const* z, double* grad,
+                     double* weight_grad) const override {
+    if constexpr (gate_count_of<P> > 0) {
+      constexpr int count = fixed_weight_count<P>;
+      using D = Dual<double, count + 1>;
+      WeightsIn<P, D> const w(count, weights, 0);
+      for (std::size_t i = 0; i < n; ++i) {
+        D x(z[i]);
+        x.slope[count] = 1;
+        D const y = plugin_.template gate<D>(w.get(), g, head, x);
+        for (int k = 0; k < count; ++k) weight_grad[k] += grad[i] * y.slope[k];
+        grad[i] *= y.slope[count];
+      }
+    } else {
+      Encoding::gate_backward(g, head, weights, n, z, grad, weight_grad);
+    }
+  }
+
+  Rotary rotary(Shape const& shape) const override {
+    if constexpr (HasRotary<P>) return plugin_.rotary(shape);
+    else return Encoding::rotary(shape);
+  }
+  void inv_freq(Shape const& shape, double const* weights, double* out) const override {
+    if constexpr (HasRotary<P>) {
+      Rotary const form = plugin_.rotary(shape);
+      int const pairs = form.rotary_dim / 2;
+      for (int h = 0; h < (form.per_head ? shape.heads : 1); ++h) {
+        WeightsIn<P, double> const w(weight_count(shape), weights + weight_row(shape, h));
+        for (int p = 0; p < pairs; ++p) out[h * pairs + p] = plugin_.template inv_freq<double>(w.get(), p, form);
+      }
+    } else {
+      Encoding::inv_freq(shape, weights, out);
+    }
+  }
+  void inv_freq_gradient(Shape const& shape, double const* weights, double const* grad, double* out) const override {
+    if constexpr (HasRotary<P> && DeclaresWeights<P>) {
+      Rotary const form = plugin_.rotary(shape);
+      int const pairs = form.rotary_dim / 2;
+      for (int h = 0; h < (form.per_head ? shape.heads : 1); ++h)
+        differentiate<P>(weight_count(shape), weights + weight_row(shape, h), out + weight_row(shape, h),
+                         [&](auto const& w, auto&& add) {
+                           using D = typename std::decay_t<decltype(w)>::Number;
+                           for (int p = 0; p < pairs; ++p)
+                             add(grad[h * pairs + p], plugin_.template inv_freq<D>(w.get(), p, form));
+                         });
+    }
+  }
+  double phase(double position) const override {
+    if constexpr (requires { plugin_.phase(position); }) return plugin_.phase(position);
+    else return position;
+  }
+
+  double token_scale(Shape const& shape) const override {
+    if constexpr (requires { plugin_.token_scale(shape); }) return plugin_.token_scale(shape);
+    else return 1;
+  }
+  int table_length() const override {
+    if constexpr (HasEmbedTable<P>) return plugin_.table_length();
+    else return 0;
+  }
+  void embed_row(Shape const& shape, double position, double* row) const override {
+    if constexpr (HasEmbed<P>) plugin_.embed(shape, position, row);
+    else Encoding::embed_row(shape, position, row);
+  }
+
+  std::unique_ptr<Bias<float>> bias_float(Shape const& shape) const override { return make_bias<float>(shape); }
+  std::unique_ptr<Bias<double>> bias_double(Shape const& shape) const override { return make_bias<double>(shape); }
+  double bias_at(Shape const& shape, double const* weights, Head head, double query_position, double key_position,
+                 double const* query_gates, double const* key_gates) const override {
+    if constexpr (HasBias<P>) {
+      WeightsIn<P, double> const w(weight_count(shape), weights + weight_row(shape, head.index));
+      Site<double> const at{query_position - key_position, query_position, key_position, head, query_gates, key_gates};
+      return plugin_.template bias<double>(w.get(), at);
+    } else {
+      return Encoding::bias_at(shape, weights, head, query_position, key_position, query_gates, key_gates);
+    }
+  }
+
+  std::vector<Region> regions(Shape const& shape, int parts) const override {
+    if constexpr (HasParts<P>) return plugin_.regions(shape, parts);
+    else return Encoding::regions(shape, parts);
+  }
+
+ private:
+  static std::vector<double> initial_of(P const& plugin, Shape const& shape, Stream const& stream, int head) {
+    std::vector<double> out;
+    if constexpr (has_weight_array<P>) {
+      for (int n = 0; n < plugin.weight_count(shape); ++n) out.push_back(plugin.init(head, n, shape, stream));
+    } else if constexpr (DeclaresWeights<P>) {
+      auto const weights = [&] {
+        if constexpr (requires { plugin.init(head, shape, stream); }) return plugin.init(head, shape, stream);
+        else return plugin.init(head, shape.heads);
+      }();
+      out.resize(fixed_weight_count<P>);
+      std::memcpy(out.data(), &weights, sizeof weights);
+    }
+    return out;
+  }
+  static std::string weight_name() {
+    if constexpr (requires { P::weight_name; }) return P::weight_name;
+    else return "weights";
+  }
+  static constexpr bool per_layer() {
+    if constexpr (requires { P::shared_by_layers; }) return !P::shared_by_layers;
+    else return true;
+  }
+  std::size_t weight_row(Shape const& shape, int head) const {
+    return weights_shared_by_heads() ? 0 : static_cast<std::size_t>(head) * weight_count(shape);
+  }
+  std::vector<GateSpec> gate_specs() const {
+    std::vector<GateSpec> out;
+    if constexpr (gate_count_of<P> > 0)
+      for (int g = 0; g < gate_count_of<P>; ++g) out.push_back(plugin_.gate_spec(g));
+    return out;
+  }
+  void add_gate(std::vector<ParameterInfo>& out, GateSpec const& spec, Shape const& shape) const {
+    if (!spec.active) return;
+    std::size_t const heads = shape.heads;
+    std::size_t const width = spec.input == GateInput::token ? shape.model_dim : shape.head_dim;
+    if (spec.weight_name) {
+      double const std = spec.weight_std > 0 ? spec.weight_std : 1 / std::sqrt(shape.head_dim);
+      out.push_back({spec.weight_name, {heads, width},
+                     [std](Stream const& stream, std::size_t i) { return std * stream.normal(i); }});
+    }
+    if (spec.bias_name) {
+      P const plugin = plugin_;
+      out.push_back({spec.bias_name, {heads}, [plugin, shape](Stream const&, std::size_t head) {
+                       if constexpr (requires { plugin.gate_bias(static_cast<int>(head), shape); })
+                         return plugin.gate_bias(static_cast<int>(head), shape);
+                       else return 0.0;
+                     }});
+    }
+  }
+  template <class T>
+  std::unique_ptr<Bias<T>> make_bias(Shape const& shape) const {
+    if constexpr (HasBias<P>)
+      return std::make_unique<BiasAdapter<P, T>>(plugin_, weight_count(shape), trains(shape), gate_specs());
+    else return nullptr;
+  }
+  void check_rotary(Shape const& shape) const {
+    Rotary const form = plugin_.rotary(shape);
+    int const below = shape.head_dim / 2 * 2;
+    expect(form.rotary_dim > 0 && form.rotary_dim % 2 == 0 && form.rotary_dim <= shape.head_dim,
+           "rotary_dim is ", form.rotary_dim, ", expected an even number from 2 to ", below, " (head_dim ",
+           shape.head_dim, ")");
+    expect(!form.per_head || shape.heads == shape.kv_heads, "frequencies per head need as many key heads (",
+           shape.kv_heads, ") as query heads (", shape.heads, ")");
+  }
+
+  P plugin_;
+};
+
+template <class P>
+class ScalingAdapter final : public Scaling {
+ public:
+  explicit ScalingAdapter(P const& plugin) : plugin_(plugin) {}
+  void check(ScalingContext const& context) const override {
+    if constexpr (requires { plugin_.check(context); }) plugin_.check(context);
+  }
+  double inv_freq(double plain, ScalingContext const& context, double* slope) const override {
+    if (slope) {
+      Dual<double, 1> x(plain);
+      x.slope[0] = 1;
+      auto const y = plugin_.template inv_freq<Dual<double, 1>>(x, context);
+      *slope = y.slope[0];
+      return y.value;
+    }
+    return plugin_.template inv_freq<double>(plain, context);
+  }
+  double attention_factor(ScalingContext const& context) const override {
+    if constexpr (requires { plugin_.attention_factor(context); }) return plugin_.attention_factor(context);
+    else return 1;
+  }
+
+ private:
+  P plugin_;
+};
+
+}  // namespace sextant::encoding

@@ -1,0 +1,250 @@
+// Carries a plugin's bias formula into attention tiles: tabulated over offsets when it depends on nothing else,
+// inlined over the tile otherwise. Instantiated inside the plugin.
+#pragma once
+#include <sextant/encoding/encoding.hpp>
+#include <sextant/encoding/weights.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sextant::encoding {
+
+template <class P>
+inline constexpr int gate_count_of = [] {
+  if constexpr (requires { P::gate_count; }) return P::gate_count;
+  else return 0;
+}();
+template <class P>
+inline constexpr bool is_relative = [] {
+  if constexpr (requires { P::relative; }) return P::relative;
+  else return false;
+}();
+/// Scalars of Weights<T> that bias() itself reads; plugins whose weights only feed gates say so.
+template <class P>
+inline constexpr int bias_weight_count = [] {
+  if constexpr (requires { P::bias_reads_weights; }) return P::bias_reads_weights ? fixed_weight_count<P> : 0;
+  else return fixed_weight_count<P>;
+}();
+/// A bias that is a function of the offset alone is tabulated once per head: 2 L - 1 numbers, never L x L.
+template <class P>
+inline constexpr bool is_tabulated = is_relative<P> && gate_count_of<P> == 0;
+
+template <class P, class T>
+class BiasAdapter final : public Bias<T> {
+  static constexpr int gates = gate_count_of<P>;
+
+ public:
+  using Inputs = typename Bias<T>::Inputs;
+
+  BiasAdapter(P const& plugin, int weight_count, bool trains, std::vector<GateSpec> specs)
+      : plugin_(plugin), count_(weight_count), trains_(trains), specs_(std::move(specs)) {}
+
+  void prepare(Exec const& exec, Inputs const& in) override {
+    in_ = in;
+    own_weights_ = count_ > 0 && in.weights.size() == static_cast<std::size_t>(count_) * in.heads;
+    if constexpr (is_tabulated<P>) tabulate(exec);
+    if (in.want_gradient) {
+      std::size_t const rows = static_cast<std::size_t>(in.batch) * in.heads;
+      table_gradient_.assign(tabulated_ && trains_ ? rows * table_width_ : 0, T(0));
+      pair_gradient_.assign(tabulated_ || !trains_ ? 0 : rows * bias_weight_count<P>, 0.0);
+    }
+  }
+
+  void gradient_rows(std::vector<GateRows> query, std::vector<GateRows> key) override {
+    query_gradient_ = std::move(query);
+    key_gradient_ = std::move(key);
+  }
+
+  void forward(kernels::Tile<T> const& tile) const override {
+    if (!covers(tile.head)) return;
+    if (tabulated_) {
+      T const* table = table_.data() + head_of(tile) * table_width_;
+      over_offsets(tile, [&](int r, int c, std::ptrdiff_t at) { tile.logit[r * tile.stride + c] += table[at]; });
+    } else {
+      auto const weights = WeightsIn<P, T>(count_, weights_of(head_of(tile)));
+      for (int r = 0; r < tile.rows; ++r)
+        over_row<T>(tile, r, weights, [&](int c, T const& bias) { tile.logit[r * tile.stride + c] += bias; });
+    }
+  }
+
+  void backward(kernels::Tile<T> const& tile, T const* grad, int stride) override {
+    if (!covers(tile.head)) return;
+    std::size_t const row = static_cast<std::size_t>(tile.batch) * in_.heads + head_of(tile);
+    if (tabulated_) {
+      if (!trains_) return;
+      T* table = table_gradient_.data() + row * table_width_;
+      over_offsets(tile, [&](int r, int c, std::ptrdiff_t at) { table[at] += grad[r * stride + c]; });
+    } else if constexpr (gates > 0 || bias_weight_count<P> > 0) {
+      pair_backward(tile, grad, stride, row);
+    }
+  }
+
+  void finish(double* weight_gradient) override {
+    if (!trains_ || count_ == 0) return;
+    for (int h = 0; h < in_.heads; ++h) {
+      double* out = weight_gradient + (own_weights_ ? static_cast<std::size_t>(h) * count_ : 0);
+      if (tabulated_) {
+        if constexpr (is_tabulated<P>) finish_table(h, out);
+      } else {
+        constexpr int read = bias_weight_count<P>;
+        for (int b = 0; b < in_.batch; ++b)
+          for (int n = 0; n < read; ++n)
+            out[n] += pair_gradient_[(static_cast<std::size_t>(b) * in_.heads + h) * read + n];
+      }
+    }
+  }
+
+  std::size_t bytes() const override {
+    return table_.size() * sizeof(T) + table_gradient_.size() * sizeof(T) + pair_gradient_.size() * sizeof(double);
+  }
+
+ private:
+  bool covers(int head) const { return head >= in_.head_begin && head < in_.head_begin + in_.heads; }
+  Head formula_head(int head) const { return {in_.first_head.index + head, in_.first_head.count}; }
+  std::size_t head_of(kernels::Tile<T> const& tile) const { return tile.head - in_.head_begin; }
+  double const* weights_of(std::size_t head) const {
+    return in_.weights.data() + (own_weights_ ? head * count_ : 0);
+  }
+
+  // ---- a bias of the offset alone: table[key - query + most_offset] ----
+  void tabulate(Exec const& exec) {
+    double const span = in_.most_offset - in_.least_offset;
+    tabulated_ = in_.whole_positions && span <= 4.0 * (static_cast<double>(in_.query_len) + in_.key_len) + 1024;
+    if (!tabulated_) return;
+    std::size_t const width = static_cast<std::size_t>(span) + 1;
+    bool const same = width == table_width_ && table_most_ == in_.most_offset && table_weights_ == in_.weights &&
+                      table_.size() == width * in_.heads;
+    if (same) return;
+    table_width_ = width;
+    table_most_ = in_.most_offset;
+    table_weights_ = in_.weights;
+    table_.resize(width * in_.heads);
+    for (int h = 0; h < in_.heads; ++h) {
+      auto const weights = WeightsIn<P, double>(count_, weights_of(h));
+      T* row = table_.data() + h * width;
+      double const most = in_.most_offset;
+      P const plugin = plugin_;
+      Head const named = formula_head(h);
+      Kokkos::parallel_for(
+          "sextant::bias_table", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<std::int64_t>(width)),
+          [=, &weights](std::int64_t at) {
+            double const offset = most - static_cast<double>(at);
+            Site<double> const site{offset, offset, 0, named, nullptr, nullptr};
+            row[at] = static_cast<T>(plugin.template bias<double>(weights.get(), site));
+          });
+      exec.fence();
+    }
+  }
+
+  template <class F>
+  void over_offsets(kernels::Tile<T> const& tile, F&& f) const {
+    double const* const key = tile.key_position;
+    bool run = true;
+    for (int c = 1; c < tile.cols; ++c) run &= key[c] - key[c - 1] == 1.0;
+    for (int r = 0; r < tile.rows; ++r) {
+      double const to_index = table_most_ - tile.query_position[r];
+      if (run) {
+        auto const first = static_cast<std::ptrdiff_t>(key[0] + to_index);
+        for (int c = 0; c < tile.cols; ++c) f(r, c, first + c);
+      } else {
+        for (int c = 0; c < tile.cols; ++c) f(r, c, static_cast<std::ptrdiff_t>(key[c] + to_index));
+      }
+    }
+  }
+
+  void finish_table(int h, double* out) const {
+    std::vector<double> sum(table_width_, 0.0);
+    for (int b = 0; b < in_.batch; ++b) {
+      T const* row = table_gradient_.data() + (static_cast<std::size_t>(b) * in_.heads + h) * table_width_;
+      for (std::size_t at = 0; at < table_width_; ++at) sum[at] += row[at];
+    }
+    differentiate<P>(count_, weights_of(h), out, [&](auto const& weights, auto&& add) {
+      using D = typename std::decay_t<decltype(weights)>::Number;
+      for (std::size_t at = 0; at < table_width_; ++at) {
+        if (sum[at] == 0.0) continue;
+        double const offset = table_most_ - static_cast<double>(at);
+        add(sum[at], plugin_.template bias<D>(weights.get(), Site<D>{offset, offset, 0, formula_head(h), nullptr, nullptr}));
+      }
+    });
+  }
+
+  // ---- a bias of gates, or of absolute positions: the formula for every pair ----
+  // Scanned gates reach the formula relative to the query's own value, so only differences inside one row count.
+  template <class D, class W, class F>
+  void over_row(kernels::Tile<T> const& tile, int r, W const& weights, F&& f) const {
+    constexpr int seeds_at = bias_weight_count<P>;
+    int const head = static_cast<int>(head_of(tile));
+    Head const named = formula_head(head);
+    double query_raw[gates + 1] = {};
+    D query_gate[gates + 1];
+    for (int g = 0; g < gates; ++g) {
+      if (!specs_[g].active) continue;
+      query_raw[g] = in_.query_gates[g].row(tile.batch, head)[tile.row + r];
+      query_gate[g] = seeded<D>(scanned(g) ? T(0) : static_cast<T>(query_raw[g]), seeds_at + g);
+    }
+    double const* key_rows[gates + 1] = {};
+    for (int g = 0; g < gates; ++g)
+      if (specs_[g].active) key_rows[g] = in_.key_gates[g].row(tile.batch, head) + tile.col;
+    double const query_position = tile.query_position[r];
+    for (int c = 0; c < tile.cols; ++c) {
+      D key_gate[gates + 1];
+      for (int g = 0; g < gates; ++g) {
+        double const raw = key_rows[g] ? key_rows[g][c] : 0;
+        key_gate[g] = seeded<D>(static_cast<T>(scanned(g) ? raw - query_raw[g] : raw), seeds_at + gates + g);
+      }
+      double const key_position = tile.key_position[c];
+      Site<D> const at{static_cast<T>(query_position - key_position), query_position, key_position, named, query_gate,
+                       key_gate};
+      f(c, plugin_.template bias<D>(weights.get(), at));
+    }
+  }
+
+  void pair_backward(kernels::Tile<T> const& tile, T const* grad, int stride, std::size_t row) {
+    constexpr int weights_n = bias_weight_count<P>;
+    using D = Dual<T, weights_n + 2 * gates>;
+    int const head = static_cast<int>(head_of(tile));
+    auto const weights = WeightsIn<P, D>(count_, weights_of(head), 0);
+    std::vector<T> key_sum(static_cast<std::size_t>(gates) * tile.cols, T(0));
+    for (int r = 0; r < tile.rows; ++r) {
+      T sum[weights_n + gates + 1] = {};
+      over_row<D>(tile, r, weights, [&](int c, D const& bias) {
+        T const g = grad[r * stride + c];
+        for (int n = 0; n < weights_n + gates; ++n) sum[n] += g * bias.slope[n];
+        for (int n = 0; n < gates; ++n) key_sum[n * tile.cols + c] += g * bias.slope[weights_n + gates + n];
+      });
+      if (trains_)
+        for (int n = 0; n < weights_n; ++n) pair_gradient_[row * weights_n + n] += sum[n];
+      for (int g = 0; g < gates; ++g)
+        if (specs_[g].active) query_gradient_[g].row(tile.batch, head)[tile.row + r] += sum[weights_n + g];
+    }
+    for (int g = 0; g < gates; ++g) {
+      if (!specs_[g].active) continue;
+      double* out = key_gradient_[g].row(tile.batch, head) + tile.col;
+      for (int c = 0; c < tile.cols; ++c) out[c] += key_sum[g * tile.cols + c];
+    }
+  }
+
+  bool scanned(int g) const { return specs_[g].scan != Scan::none; }
+  template <class D>
+  static D seeded(T value, int seed) {
+    D out(value);
+    if constexpr (!std::is_arithmetic_v<D>) out.slope[seed] = T(1);
+    return out;
+  }
+
+  P plugin_;
+  int count_;
+  bool trains_;
+  std::vector<GateSpec> specs_;
+  Inputs in_;
+  bool own_weights_ = false;
+  bool tabulated_ = false;
+  std::size_t table_width_ = 0;
+  double table_most_ = 0;
+  std::vector<double> table_weights_;
+  std::vector<T> table_, table_gradient_;
+  std::vector<double> pair_gradient_;
+  std::vector<GateRows> query_gradient_, key_gradient_;
+};
+
+}  // namespace sextant::encoding

@@ -1,0 +1,150 @@
+// An encoding and a scaling as the framework sees them, type-erased. Plugins are adapted to these in adapter.hpp.
+#pragma once
+#include <sextant/base/kokkos.hpp>
+#include <sextant/base/philox.hpp>
+#include <sextant/encoding/formula.hpp>
+#include <sextant/encoding/registry.hpp>
+#include <sextant/kernels/tile.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace sextant::encoding {
+
+/// A trainable tensor that an encoding owns; `init` gives element i (row-major).
+struct ParameterInfo {
+  std::string name;
+  std::vector<std::size_t> shape;
+  std::function<double(Stream const&, std::size_t i)> init;
+  bool per_layer = true;  ///< one per layer; otherwise one per model
+  std::size_t size() const {
+    std::size_t n = 1;
+    for (std::size_t extent : shape) n *= extent;
+    return n;
+  }
+};
+
+/// Which stages an encoding joins.
+struct Stages {
+  bool embed = false;   ///< adds rows to the token embedding
+  bool rotate = false;  ///< turns query and key
+  bool bias = false;    ///< adds to the scaled logit
+  std::vector<GateSpec> gates;
+  bool relative_bias = false;  ///< the bias depends on the offset alone: tabulated
+};
+
+/// A gate's values for a run of tokens: at(b, h, i) for heads and tokens of the run.
+struct GateRows {
+  double* data = nullptr;
+  std::size_t batch_stride = 0, head_stride = 0;
+  double* row(int b, int h) const { return data + b * batch_stride + h * head_stride; }
+};
+
+/// Adds a plugin's bias to tiles of one layer. One per layer and direction; see tile.hpp for the calling rules.
+template <class T>
+class Bias : public kernels::TileModifier<T> {
+ public:
+  struct Inputs {
+    double least_offset = 0, most_offset = 0;  ///< of query position - key position, in tokens, over the batch
+    bool whole_positions = true;               ///< every position is a whole number
+    int batch = 1;
+    std::vector<double> weights;               ///< [heads or 1, weight_count]
+    std::vector<GateRows> query_gates, key_gates;  ///< one a gate; heads count from head_begin
+    int query_len = 0, key_len = 0;
+    int head_begin = 0, heads = 1;             ///< query heads of the model that this bias covers
+    Head first_head;                           ///< what the formula calls the first of them
+    bool want_gradient = false;
+  };
+  /// Before the forward, and again before the backward, of a layer.
+  virtual void prepare(Exec const& exec, Inputs const& in) = 0;
+  /// After the backward: adds d loss / d weight to weight_gradient[heads or 1, weight_count], in a fixed order of
+  /// summation. Gradients of gate values were added to the rows given before by gradient_rows().
+  virtual void gradient_rows(std::vector<GateRows> query, std::vector<GateRows> key) = 0;
+  virtual void finish(double* weight_gradient) = 0;
+  virtual std::size_t bytes() const = 0;
+};
+
+class Encoding {
+ public:
+  virtual ~Encoding() = default;
+  Description const& description() const { return *description_; }
+  Choice const& choice() const { return choice_; }
+
+  /// Throws Error where the options do not fit the model (rotary_dim past head_dim, ...).
+  virtual void check(Shape const&) const {}
+  virtual Stages stages(Shape const&) const = 0;
+  /// The trainable tensors, formula weights first: their concatenation per head is what a formula reads. Gate
+  /// projections and an embedding table follow.
+  virtual std::vector<ParameterInfo> parameters(Shape const&) const = 0;
+
+  /// Formula weights per head, and whether they are trained. Untrained ones are constants of (options, shape).
+  virtual int weight_count(Shape const&) const = 0;
+  virtual bool weights_shared_by_heads() const = 0;
+  virtual bool trains(Shape const&) const = 0;
+  virtual std::vector<double> initial_weights(Shape const&, Stream const&) const = 0;
+
+  /// Gate `g`: its activation of n numbers z of one head.
+  virtual void gate(int g, Head head, double const* weights, std::size_t n, double const* z, double* out) const;
+  /// grad[n] is d loss / d out in, d loss / d z out; adds d loss / d weight to weight_grad[weight_count].
+  virtual void gate_backward(int g, Head head, double const* weights, std::size_t n, double const* z, double* grad,
+                             double* weight_grad) const;
+
+  virtual Rotary rotary(Shape const&) const;
+  /// inv_freq [heads or 1][rotary_dim / 2] in radians per token; weights [heads or 1][weight_count].
+  virtual void inv_freq(Shape const&, double const* weights, double* out) const;
+  /// Adds d loss / d weights given d loss / d inv_freq.
+  virtual void inv_freq_gradient(Shape const&, double const* weights, double const* grad, double* weight_grad) const;
+  /// The phase a position turns by, in units of inv_freq; the position itself unless the encoding bends it.
+  virtual double phase(double position) const { return position; }
+
+  /// Rows added to the token embedding x: y = token_scale x + row(position).
+  virtual double token_scale(Shape const&) const { return 1; }
+  /// > 0: rows are a trained table [table_length, model_dim], the last parameter; positions must be whole and below.
+  virtual int table_length() const { return 0; }
+  virtual void embed_row(Shape const&, double position, double* row) const;
+
+  virtual std::unique_ptr<Bias<float>> bias_float(Shape const&) const { return nullptr; }
+  virtual std::unique_ptr<Bias<double>> bias_double(Shape const&) const { return nullptr; }
+  template <class T>
+  std::unique_ptr<Bias<T>> bias(Shape const& shape) const {
+    if constexpr (std::is_same_v<T, float>) return bias_float(shape);
+    else return bias_double(shape);
+  }
+  /// The bias of one pair, in double: the definition that tables, tests and plots read.
+  virtual double bias_at(Shape const&, double const* weights, Head head, double query_position, double key_position,
+                         double const* query_gates, double const* key_gates) const;
+
+  /// Composites only: the regions of the head that each part acts on.
+  struct Region {
+    int head_begin = 0, heads = 0;          ///< query heads
+    int channel_begin = 0, channels = 0;    ///< channels of the head
+    bool formula_sees_all_heads = false;    ///< slopes and the like are those of the whole model's heads
+  };
+  virtual std::vector<Region> regions(Shape const&, int parts) const;
+
+ protected:
+  friend class Registry;
+  std::shared_ptr<Description const> description_;
+  Choice choice_;
+};
+
+class Scaling {
+ public:
+  virtual ~Scaling() = default;
+  Description const& description() const { return *description_; }
+  Choice const& choice() const { return choice_; }
+  /// Throws Error where the scaling cannot be applied to such an encoding (no base, no trained length, ...).
+  virtual void check(ScalingContext const&) const {}
+  /// The scaled inverse frequency of one pair, given the plain one, and its derivative with respect to it.
+  virtual double inv_freq(double plain, ScalingContext const&, double* slope = nullptr) const = 0;
+  /// Multiplies cos and sin of query and of key.
+  virtual double attention_factor(ScalingContext const&) const = 0;
+
+ protected:
+  friend class Registry;
+  std::shared_ptr<Description const> description_;
+  Choice choice_;
+};
+
+}  // namespace sextant::encoding
