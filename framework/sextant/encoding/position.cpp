@@ -1,0 +1,134 @@
+#include <sextant/base/error.hpp>
+#include <sextant/encoding/position.hpp>
+
+#include <algorithm>
+
+namespace sextant::encoding {
+
+Position::Position(PositionChoice const& choice, Registry const& registry, Shape const& shape, double target_length)
+    : choice_(choice), shape_(shape), target_length_(target_length > 0 ? target_length : choice.trained_length) {
+  expect(shape.heads > 0 && shape.kv_heads > 0 && shape.heads % shape.kv_heads == 0, "position: heads ", shape.heads,
+         " is not a multiple of kv_heads ", shape.kv_heads);
+  expect(!choice.encodings.empty(), "position: no encoding; nope is the name for none");
+  shape_.trained_length = choice.trained_length;
+  Term whole;
+  whole.heads = shape.heads;
+  whole.channels = shape.head_dim;
+  whole.first_head = {0, shape.heads};
+  for (auto const& part : choice.encodings) add(part, registry, shape_, whole);
+  check_overlaps();
+  for (auto const& scaling : choice.scalings) scalings_.push_back(registry.make_scaling(scaling));
+  bool any_rotary = false;
+  for (std::size_t t = 0; t < terms_.size(); ++t) {
+    Term const& term = terms_[t];
+    for (auto& info : term.encoding->parameters(term.shape))
+      parameters_.push_back({"position." + term.label + "." + info.name, static_cast<int>(t), std::move(info)});
+    if (!term.encoding->stages(term.shape).rotate) continue;
+    any_rotary = true;
+    Rotary const form = term.encoding->rotary(term.shape);
+    for (auto const& scaling : scalings_) {
+      try {
+        scaling->check(context(term, form));
+      } catch (Error const& error) {
+        fail(scaling->description().name, " cannot scale ", term.label, ": ", error.what());
+      }
+    }
+  }
+  if (!any_rotary && !scalings_.empty())
+    fail(scalings_.front()->description().name, " scales rotary frequencies, and ", terms_.front().label,
+         terms_.size() > 1 ? " with its companions has none" : " has none");
+}
+
+void Position::add(Choice const& choice, Registry const& registry, Shape const& shape, Term place) {
+  auto encoding = registry.make_encoding(choice);
+  place.encoding = encoding;
+  place.shape = shape;
+  if (encoding->description().takes_parts) {
+    std::vector<Choice> const& parts = encoding->choice().parts;
+    auto const regions = encoding->regions(shape, static_cast<int>(parts.size()));
+    int const group = shape_.heads / shape_.kv_heads;
+    for (std::size_t n = 0; n < parts.size(); ++n) {
+      auto const& region = regions[n];
+      if (region.heads == 0 || region.channels == 0) {
+        // An empty slice leaves a part that only biases in place (its slice of the product is plain): d1 = D.
+        auto const part = registry.make_encoding(parts[n]);
+        if (region.heads == 0 || part->description().takes_parts || part->stages(shape).rotate) continue;
+      }
+      expect(region.head_begin % group == 0 && region.heads % group == 0, choice.use, ": part ", n + 1, " (",
+             parts[n].use, ") gets query heads ", region.head_begin, " to ", region.head_begin + region.heads,
+             ", which share key heads with another part (", group, " query heads a key head)");
+      Term inner = place;
+      inner.head_begin += region.head_begin;
+      inner.heads = region.heads;
+      inner.channel_begin += region.channel_begin;
+      inner.channels = region.channels;
+      inner.first_head = region.formula_sees_all_heads ? Head{region.head_begin, shape.heads} : Head{0, region.heads};
+      Shape seen = shape;
+      seen.heads = region.heads;
+      seen.kv_heads = region.heads / group;
+      seen.head_dim = region.channels;
+      add(parts[n], registry, seen, inner);
+    }
+    return;
+  }
+  encoding->check(shape);
+  int same = 1;
+  for (auto const& term : terms_) same += term.encoding->description().name == choice.use;
+  place.label = same == 1 ? choice.use : text(choice.use, "_", same);
+  terms_.push_back(std::move(place));
+}
+
+void Position::check_overlaps() const {
+  auto const meet = [](int a, int an, int b, int bn) { return a < b + bn && b < a + an; };
+  for (std::size_t i = 0; i < terms_.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      Term const &a = terms_[j], &b = terms_[i];
+      bool const both = a.encoding->stages(a.shape).rotate && b.encoding->stages(b.shape).rotate;
+      expect(!both || !meet(a.head_begin, a.heads, b.head_begin, b.heads) ||
+                 !meet(a.channel_begin, a.channels, b.channel_begin, b.channels),
+             a.label, " and ", b.label, " would both turn the same channels: sum at most one rotary encoding, or split ",
+             "the head with direct_sum");
+    }
+}
+
+ScalingContext Position::context(Term const& term, Rotary const& form) const {
+  return {.rotary_dim = form.rotary_dim,
+          .base = form.base,
+          .trained_length = static_cast<double>(choice_.trained_length),
+          .target_length = target_length_,
+          .head_dim = term.shape.head_dim};
+}
+
+Position::Frequencies Position::frequencies(Term const& term, std::vector<double> const& weights,
+                                            std::vector<double>* slope) const {
+  Frequencies out{.form = term.encoding->rotary(term.shape)};
+  out.rows = out.form.per_head ? term.shape.heads : 1;
+  int const pairs = out.form.rotary_dim / 2;
+  out.inv_freq.resize(static_cast<std::size_t>(out.rows) * pairs);
+  term.encoding->inv_freq(term.shape, weights.data(), out.inv_freq.data());
+  if (slope) slope->assign(out.inv_freq.size(), 1.0);
+  ScalingContext at = context(term, out.form);
+  for (auto const& scaling : scalings_) {
+    out.attention_factor *= scaling->attention_factor(at);
+    for (std::size_t n = 0; n < out.inv_freq.size(); ++n) {
+      at.pair = static_cast<int>(n % pairs);
+      double derivative = 1;
+      out.inv_freq[n] = scaling->inv_freq(out.inv_freq[n], at, slope ? &derivative : nullptr);
+      if (slope) (*slope)[n] *= derivative;
+    }
+  }
+  return out;
+}
+
+std::vector<double> Position::initial_weights(Term const& term) const {
+  // Untrained weights hold no randomness; trained ones are drawn by the model from its own seed.
+  Shape shape = term.shape;
+  shape.heads = term.first_head.count;
+  std::vector<double> all = term.encoding->initial_weights(shape, Stream(0, "untrained"));
+  if (term.encoding->weights_shared_by_heads() || all.empty()) return all;
+  std::size_t const count = all.size() / shape.heads;
+  return {all.begin() + static_cast<std::ptrdiff_t>(term.first_head.index * count),
+          all.begin() + static_cast<std::ptrdiff_t>((term.first_head.index + term.heads) * count)};
+}
+
+}  // namespace sextant::encoding

@@ -1,0 +1,48 @@
+// Turning channel pairs of query and key by angles formed in double.
+#pragma once
+#include <sextant/base/kokkos.hpp>
+
+namespace sextant::kernels {
+
+/// cos and sin of every angle, in the type they are used in. Rows are tokens; a row set may differ per batch row, per
+/// head, or not at all.
+template <class T>
+struct RotationTable {
+  View3<T> cos, sin;  ///< [sets, seq_len, pairs]
+  bool per_batch = false, per_head = false;
+  int heads = 1;  ///< sets = (per_batch ? batch : 1) * (per_head ? heads : 1)
+  KOKKOS_FUNCTION int set(int b, int h) const { return (per_batch ? b : 0) * (per_head ? heads : 1) + (per_head ? h : 0); }
+};
+
+/// table.cos(set, i, p) = factor * cos(phase(row, i) * inv_freq(head, p)), likewise sin; both factors in double.
+///   phase     [rows, seq_len]        rows is batch or 1
+///   inv_freq  [heads or 1, pairs]    radians per unit of phase; orientation -1 turns clockwise
+template <class T>
+void form_rotation(Exec const& exec, View2<double> const& phase, View2<double> const& inv_freq, double factor,
+                   int orientation, RotationTable<T>& table);
+
+/// Which channels a rotation touches: heads [head_begin, head_begin + heads) and, in each, pairs inside
+/// [channel_begin, channel_begin + 2 pairs).
+struct RotationSpan {
+  int head_begin = 0, heads = 0, channel_begin = 0;
+  bool interleaved = false;
+};
+
+/// x [batch, heads, seq_len, head_dim] in place: (a, b) -> (a cos - b sin, b cos + a sin) for the pair's channels
+/// (c, c + pairs), or (2c, 2c + 1) when interleaved. `inverse` turns the other way and keeps the factor: the adjoint.
+template <class T>
+void rotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span,
+            bool inverse = false);
+
+/// Undoes rotate() for tables formed with attention factor `factor`.
+template <class T>
+void unrotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span, double factor);
+
+/// Adds to grad [heads or 1, pairs] the sum over tokens of phase * d loss / d angle, given the turned x and the gradient
+/// with respect to it (before the adjoint turn). Fixed order of summation. `per_head` selects the row of grad.
+template <class T>
+void rotation_gradient(Exec const& exec, Heads<T const> const& turned, Heads<T const> const& grad_turned,
+                       View2<double> const& phase, RotationSpan const& span, int orientation, bool per_head,
+                       View2<double> const& grad);
+
+}  // namespace sextant::kernels
