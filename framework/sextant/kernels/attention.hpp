@@ -9,10 +9,11 @@
 namespace sextant::kernels {
 
 /// Which keys a query sees. Everything here is by index in the arrays; positions play no part in it.
+/// Query i's own key is i + (key_len - query_len): the last query's is the last key.
 struct Mask {
-  /// Key j is visible to query i iff j <= i + (key_len - query_len): the last query sees the last key.
+  /// Key j is visible iff j <= own.
   bool causal = true;
-  /// 0: no limit. n: only the last n keys up to and including the query's own (causal), or |i - j| < n.
+  /// 0: no limit. n: only keys with |own - j| < n; with causal, the last n up to and including the own one.
   int window = 0;
   /// [batch, query_len] and [batch, key_len], or both empty. Visible only within equal ids; a negative id marks
   /// padding, which sees nothing and is seen by nothing.
@@ -24,7 +25,7 @@ struct AttentionInput {
   Heads<T const> query;  ///< [batch, heads, query_len, head_dim]
   Heads<T const> key;    ///< [batch, kv_heads, key_len, head_dim]; kv_heads divides heads
   Heads<T const> value;  ///< [batch, kv_heads, key_len, value_dim]
-  View2<double> query_position, key_position;  ///< [batch or 1, len] in tokens
+  View2<double> query_position, key_position;  ///< [batch or 1, len] in tokens; may be empty without modifiers
   Mask mask;
   double scale = 0;                         ///< multiplies query . key; 0 means 1 / sqrt(head_dim)
   std::vector<TileModifier<T>*> modifiers;  ///< applied in this order after the scale and before the mask
@@ -46,13 +47,16 @@ class AttentionWorkspace {
 };
 
 /// out [batch, heads, query_len, value_dim]; log_sum_exp [batch, heads, query_len] in natural units.
-/// A query that sees no key gets out = 0 and log_sum_exp = -infinity. Same bits for any number of threads.
-/// Throws Error when shapes disagree, naming both.
+/// A query that sees no key gets out = 0 and log_sum_exp = -infinity; so does one whose logits are all below about -1e8,
+/// the large negative numbers that some masks use. What a document or row of padding holds, even NaN, reaches no other.
+/// Same bits for any number of threads and whatever else is in the batch. Throws Error when shapes disagree, naming
+/// both, and what a modifier threw. Host backends only: a device backend is refused with an Error.
 template <class T>
 void attention_forward(Exec const& exec, AttentionInput<T> const& in, Heads<T> const& out, View3<T> const& log_sum_exp,
                        AttentionWorkspace& workspace);
 
-/// Overwrites grad_query, grad_key, grad_value (shapes of query, key, value) and calls every modifier's backward.
+/// Overwrites grad_query, grad_key, grad_value (shapes of query, key, value) and calls every modifier's backward. `out`
+/// and `log_sum_exp` are what attention_forward left. A query without keys gives no gradient.
 template <class T>
 void attention_backward(Exec const& exec, AttentionInput<T> const& in, Heads<T const> const& out,
                         View3<T> const& log_sum_exp, Heads<T const> const& grad_out, Heads<T> const& grad_query,

@@ -1,6 +1,5 @@
 // The contract between attention and what changes its logits: a chain of modifiers, each called once per tile.
 #pragma once
-#include <sextant/base/kokkos.hpp>
 
 namespace sextant::kernels {
 
@@ -26,7 +25,8 @@ class TileModifier {
   virtual ~TileModifier() = default;
 
   /// Which pairs of rows [row, row + rows) and columns [col, col + cols) of one batch row this link leaves visible:
-  /// `none` lets attention skip the tile. A link that hides single pairs sets their logits to -infinity in forward().
+  /// `none` lets attention skip the tile, and promises that forward() would set all of it to -infinity. A link that
+  /// hides single pairs does so in forward(). What backward() would have added for a skipped tile is zero.
   virtual Visible visible(int batch, int row, int rows, int col, int cols) const {
     (void)batch, (void)row, (void)rows, (void)col, (void)cols;
     return Visible::all;

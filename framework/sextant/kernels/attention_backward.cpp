@@ -1,0 +1,262 @@
+// Blocked attention, backward: weights are formed again from the saved log-sum-exp, so nothing of size length x length
+// was kept.
+//
+//   P = exp(S - log_sum_exp)   dP = dO V^T   dS = P (dP - rowsum(dO O))
+//   dV = P^T dO   dK = dS^T (scale Q)   dQ = scale dS K
+//
+// One task per (batch, kv head) takes its group's query heads in order, each key chunk by chunk, each chunk against the
+// blocks of 96 rows that see it: every sum has one thread and one order.
+#include <sextant/kernels/attention_host.hpp>
+
+#include <cmath>
+
+namespace sextant::kernels::host {
+namespace {
+using namespace simd;
+
+template <class T>
+class Backward {
+ public:
+  Backward(Problem<T> const& p, Gradients<T> const& g, Cursor memory)
+      : p_(p), grad_(g), rows_(round_up(p.query_len, block_rows)), key_dim_(round_up(p.head_dim, width<T>)),
+        value_dim_(round_up(p.value_dim, width<T>)) {
+    carve(memory);
+  }
+
+  static std::size_t scratch(Problem<T> const& p, Gradients<T> const& g) {
+    Backward measure(p, g, Cursor());
+    Cursor counter;
+    measure.carve(counter);
+    return counter.used();
+  }
+
+  void run(int b, int kv_head) {
+    b_ = b, kv_head_ = kv_head;
+    MaskRow const mask(p_.mask, b, p_.query_len, p_.key_len);
+    for (int g = 0; g < p_.group(); ++g) {
+      h_ = kv_head * p_.group() + g;
+      start(mask);
+      for (int col = 0; col < p_.key_len; col += chunk) keys(mask, col, g > 0);
+      for (int i = 0; i < p_.query_len; ++i) {
+        T* const to = grad_.query.at(b_, h_, i);
+        for (int d = 0; d < p_.head_dim; ++d) to[d] = grad_query_[std::int64_t(i) * key_dim_ + d] * p_.scale;
+      }
+    }
+  }
+
+ private:
+  static constexpr int W = width<T>, R = block_rows, P = panel_width<T>;
+  static constexpr int stride = chunk + 64 / static_cast<int>(sizeof(T));  // rows fall on different cache sets
+
+  void carve(Cursor& memory) {
+    std::int64_t const rows = rows_;
+    query_ = memory.take<T>(rows * key_dim_);
+    grad_out_ = memory.take<T>(rows * value_dim_);
+    grad_query_ = memory.take<T>(rows * key_dim_);
+    dot_ = memory.take<T>(rows);
+    log_sum_ = memory.take<T>(rows);
+    weight_ = memory.take<T>(block * stride);
+    grad_logit_ = memory.take<T>(block * stride);
+    key_t_ = memory.take<T>(std::int64_t(chunk) * p_.head_dim);
+    value_t_ = memory.take<T>(std::int64_t(chunk) * p_.value_dim);
+    key_ = memory.take<T>(std::int64_t(chunk) * key_dim_);
+    grad_key_ = memory.take<T>(std::int64_t(chunk) * key_dim_);
+    grad_value_ = memory.take<T>(std::int64_t(chunk) * value_dim_);
+  }
+
+  /// The head's rows: scale * Q and dO with zeros behind them, rowsum(dO O) and log-sum-exp in log2 units.
+  void start(MaskRow const& mask) {
+    T const* const log_sum_exp = p_.log_sum_exp_at(b_, h_);
+    for (int i = 0; i < rows_; ++i) {
+      T *const q = query_ + std::int64_t(i) * key_dim_, *const g = grad_out_ + std::int64_t(i) * value_dim_;
+      std::fill_n(q, key_dim_, T(0));
+      std::fill_n(g, value_dim_, T(0));
+      dot_[i] = 0;
+      log_sum_[i] = std::numeric_limits<T>::infinity();  // 2^(x - infinity) = 0: a row that saw nothing
+      bool const padding = i >= p_.query_len || (mask.query_ids() && mask.query_ids()[i] < 0);
+      if (padding || log_sum_exp[i] == -std::numeric_limits<T>::infinity()) continue;
+      T const *const query = p_.query.at(b_, h_, i), *const grad = grad_.grad_out.at(b_, h_, i);
+      T const* const out = grad_.out.at(b_, h_, i);
+      for (int d = 0; d < p_.head_dim; ++d) q[d] = query[d] * p_.scale;
+      std::copy_n(grad, p_.value_dim, g);
+      Vec<T> dot{};
+      for (int d = 0; d < p_.value_dim; d += W) dot += load(g + d) * load_part(out + d, p_.value_dim - d);
+      dot_[i] = sum<T>(dot);
+      log_sum_[i] = log_sum_exp[i] * T(log2_e);
+    }
+    std::fill_n(grad_query_, std::int64_t(rows_) * key_dim_, T(0));
+  }
+
+  /// All that one chunk of keys receives from the head, and what it gives to dQ.
+  void keys(MaskRow const& mask, int col, bool add) {
+    cols_ = std::min(chunk, p_.key_len - col), col_ = col;
+    key_ids_ = mask.key_range(col, cols_);
+    std::fill_n(grad_key_, std::int64_t(chunk) * key_dim_, T(0));
+    std::fill_n(grad_value_, std::int64_t(chunk) * value_dim_, T(0));
+    packed_ = false;
+    for (int row = 0; row < p_.query_len; row += block) {
+      int const rows = std::min(block, p_.query_len - row);
+      auto const part = mask.part(row, rows, mask.query_range(row, rows), col, cols_, key_ids_);
+      if (part.begin < part.end && p_.visible(b_, row, rows, col, cols_)) block_of_rows(mask, row, rows);
+    }
+    for (int j = 0; j < cols_; ++j) {
+      T *const key = grad_.key.at(b_, kv_head_, col + j), *const value = grad_.value.at(b_, kv_head_, col + j);
+      T const *const from_key = grad_key_ + j * key_dim_, *const from_value = grad_value_ + j * value_dim_;
+      for (int d = 0; d < p_.head_dim; ++d) key[d] = add ? key[d] + from_key[d] : from_key[d];
+      for (int d = 0; d < p_.value_dim; ++d) value[d] = add ? value[d] + from_value[d] : from_value[d];
+    }
+  }
+
+  void pack(MaskRow const& mask) {
+    if (packed_) return;
+    packed_ = true;
+    int const* const ids = mask.key_ids() ? mask.key_ids() + col_ : nullptr;
+    T const *const key = p_.key.at(b_, kv_head_, col_), *const value = p_.value.at(b_, kv_head_, col_);
+    pack_transposed(key, p_.key.row, cols_, chunk, p_.head_dim, ids, key_t_);
+    pack_transposed(value, p_.value.row, cols_, chunk, p_.value_dim, ids, value_t_);
+    pack_rows(key, p_.key.row, cols_, chunk, p_.head_dim, ids, key_);
+  }
+
+  void block_of_rows(MaskRow const& mask, int row, int rows) {
+    pack(mask);
+    row_ = row, block_rows_ = rows, groups_ = (rows + R - 1) / R;
+    bool const plain = p_.modifiers.empty();
+    for (int g = 0; g < groups_; ++g) {
+      int const at = row + g * R, count = std::min(R, rows - g * R);
+      auto& part = part_[g] = mask.part(at, count, mask.query_range(at, count), col_, chunk, key_ids_);
+      part.begin = part.begin / P * P, part.end = round_up(part.end, W);
+      clear_outside(g);
+      if (plain && !part.masked)
+        logits<true>(g);
+      else
+        logits<false>(g);
+      if (!plain) continue;
+      if (part.masked) hide_and_weigh(mask, g);
+      grad_logits(g);
+    }
+    if (!plain) {
+      Tile<T> const tile = p_.tile(b_, h_, row, rows, col_, cols_, weight_, stride);
+      for (auto const* link : p_.modifiers) link->forward(tile);
+      for (int g = 0; g < groups_; ++g) hide_and_weigh(mask, g), grad_logits(g);
+      for (auto* link : p_.modifiers) link->backward(tile, grad_logit_, stride);
+    }
+    spread();
+  }
+
+  void clear_outside(int g) {
+    for (int r = g * R; r < g * R + R; ++r)
+      for (T* x : {weight_ + r * stride, grad_logit_ + r * stride}) {
+        std::fill(x, x + part_[g].begin, T(0));
+        std::fill(x + part_[g].end, x + chunk, T(0));
+      }
+  }
+
+  /// Logits of a group, turned into weights on the way out when nothing changes them in between.
+  template <bool Weigh>
+  void logits(int g) {
+    int const depth = p_.head_dim;
+    T* const to = weight_ + g * R * stride;
+    T const* const log_sum = log_sum_ + row_ + g * R;
+    T const* const query = query_ + std::int64_t(row_ + g * R) * key_dim_;
+    for (int j = part_[g].begin; j < part_[g].end; j += P)
+      with_vectors((part_[g].end - j) / W, [&](auto vectors) SEXTANT_INLINE_LAMBDA {
+        block_product<T, R, vectors>(query, key_dim_, 1, key_t_ + j * depth, P, depth,
+                                     [&](auto r, auto v, Vec<T> x) SEXTANT_INLINE_LAMBDA {
+                                       if constexpr (Weigh) x = exp2<T>(x * T(log2_e) - log_sum[r]);
+                                       store(to + r * stride + j + v * W, x);
+                                     });
+      });
+  }
+
+  void hide_and_weigh(MaskRow const& mask, int g) {
+    auto const part = part_[g];
+    T* const x = weight_ + g * R * stride;
+    int const row = row_ + g * R;
+    if (part.masked) mask.hide(x, stride, row, std::min(R, block_rows_ - g * R), col_, part.begin, part.end);
+    for (int r = 0; r < R; ++r) {
+      T const log_sum = log_sum_[row + r];
+      for (int j = part.begin; j < part.end; j += W)
+        store(x + r * stride + j, exp2<T>(load(x + r * stride + j) * T(log2_e) - log_sum));
+      std::fill(x + r * stride, x + r * stride + part.begin, T(0));  // where the chain wrote
+      std::fill(x + r * stride + part.end, x + r * stride + chunk, T(0));
+    }
+  }
+
+  void grad_logits(int g) {
+    int const depth = p_.value_dim;
+    T const* const weight = weight_ + g * R * stride;
+    T* const to = grad_logit_ + g * R * stride;
+    T const* const dot = dot_ + row_ + g * R;
+    T const* const grad = grad_out_ + std::int64_t(row_ + g * R) * value_dim_;
+    for (int j = part_[g].begin; j < part_[g].end; j += P)
+      with_vectors((part_[g].end - j) / W, [&](auto vectors) SEXTANT_INLINE_LAMBDA {
+        block_product<T, R, vectors>(grad, value_dim_, 1, value_t_ + j * depth, P, depth,
+                                     [&](auto r, auto v, Vec<T> x) SEXTANT_INLINE_LAMBDA {
+                                       Vec<T> const p = load(weight + r * stride + j + v * W);
+                                       store(to + r * stride + j + v * W, p * (x - dot[r]));
+                                     });
+      });
+  }
+
+  /// dV += P^T dO, dK += dS^T Q and dQ += dS K for the block.
+  void spread() {
+    int first = 0, last = groups_;
+    while (first < last && part_[first].begin >= part_[first].end) ++first;
+    while (last > first && part_[last - 1].begin >= part_[last - 1].end) --last;
+    int const depth = (last - first) * R, row = row_ + first * R;
+    T const *const weight = weight_ + first * R * stride, *const grad = grad_logit_ + first * R * stride;
+    transposed(weight, depth, grad_out_ + std::int64_t(row) * value_dim_, value_dim_, grad_value_);
+    transposed(grad, depth, query_ + std::int64_t(row) * key_dim_, key_dim_, grad_key_);
+    for (int g = first; g < last; ++g) {
+      auto const part = part_[g];
+      for (int d = 0; d < key_dim_; d += P) {
+        int const wide = std::min(P, key_dim_ - d);
+        with_vectors(wide / W, [&](auto vectors) SEXTANT_INLINE_LAMBDA {
+          block_add<T, R, vectors>(grad_logit_ + g * R * stride + part.begin, stride, 1,
+                                   key_ + d * chunk + part.begin * wide, wide, part.end - part.begin,
+                                   grad_query_ + std::int64_t(row_ + g * R) * key_dim_ + d, key_dim_);
+        });
+      }
+    }
+  }
+
+  /// to[chunk, dim] += a[depth, chunk]^T b[depth, dim]
+  static void transposed(T const* a, int depth, T const* b, int dim, T* to) {
+    constexpr int tail = chunk % R;
+    for (int d = 0; d < dim; d += P)
+      with_vectors(std::min(P, dim - d) / W, [&](auto vectors) SEXTANT_INLINE_LAMBDA {
+        int j = 0;
+        for (; j + R <= chunk; j += R) block_add<T, R, vectors>(a + j, 1, stride, b + d, dim, depth, to + j * dim + d, dim);
+        if constexpr (tail > 0)
+          block_add<T, tail, vectors>(a + j, 1, stride, b + d, dim, depth, to + j * dim + d, dim);
+      });
+  }
+
+  Problem<T> const& p_;
+  Gradients<T> const& grad_;
+  int const rows_, key_dim_, value_dim_;  // padded: to whole groups, whole vectors
+  int b_ = 0, h_ = 0, kv_head_ = 0, col_ = 0, cols_ = 0, row_ = 0, block_rows_ = 0, groups_ = 0;
+  bool packed_ = false;
+  Span key_ids_ = {};
+  MaskRow::Part part_[block / block_rows] = {};
+  T *query_, *grad_out_, *grad_query_;  // [rows, dim]
+  T *dot_, *log_sum_;                   // [rows]
+  T *weight_, *grad_logit_;             // [block, stride]: logits, then P; dS
+  T *key_t_, *value_t_, *key_;          // panels of the chunk
+  T *grad_key_, *grad_value_;           // [chunk, dim]
+};
+}  // namespace
+
+template <class T>
+void backward(Problem<T> const& p, Gradients<T> const& g, Workshop const& shop) {
+  shop.reserve_each(Backward<T>::scratch(p, g));
+  shop.run("sextant::attention_backward", std::int64_t(p.batch) * p.kv_heads, [&](int worker, std::int64_t task) {
+    Backward<T>(p, g, Cursor((*shop.own)[static_cast<std::size_t>(worker)].data()))
+        .run(static_cast<int>(task / p.kv_heads), static_cast<int>(task % p.kv_heads));
+  });
+}
+
+template void backward(Problem<float> const&, Gradients<float> const&, Workshop const&);
+template void backward(Problem<double> const&, Gradients<double> const&, Workshop const&);
+
+}  // namespace sextant::kernels::host

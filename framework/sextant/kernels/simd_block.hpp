@@ -1,0 +1,110 @@
+// Small matrix products that live in registers: 6 rows by 2 vectors (4 with AVX-512's 32 registers) of sums, each step
+// one outer product. The right operand is packed in panels, so that a step reads consecutive vectors.
+#pragma once
+#include <sextant/kernels/simd.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace sextant::kernels::simd {
+
+inline constexpr int block_rows = 6;
+inline constexpr int block_vectors = bytes == 64 ? 4 : 2;
+/// Columns of a panel.
+template <class T>
+inline constexpr int panel_width = block_vectors * width<T>;
+
+/// Smallest multiple of `step` that is not below n.
+constexpr int round_up(int n, int step) { return (n + step - 1) / step * step; }
+
+/// f(V) with V = min(vectors, block_vectors) as a compile-time constant, vectors >= 1.
+template <int V = block_vectors, class F>
+SEXTANT_INLINE void with_vectors(int vectors, F&& f) {
+  if constexpr (V == 1)
+    f(std::integral_constant<int, 1>{});
+  else if (vectors >= V)
+    f(std::integral_constant<int, V>{});
+  else
+    with_vectors<V - 1>(vectors, f);
+}
+
+/// finish(r, v, x) with x = sum over k < depth of a[r * row + k * step] * b[k * b_stride + v * width ...], r < R, v < V;
+/// summed in the order of k.
+template <class T, int R, int V, class Finish>
+SEXTANT_INLINE void block_product(T const* a, std::ptrdiff_t row, std::ptrdiff_t step, T const* b,
+                                  std::ptrdiff_t b_stride, int depth, Finish&& finish) {
+  Vec<T> x[R][V];
+  unroll<R>([&](auto r) SEXTANT_INLINE_LAMBDA { unroll<V>([&](auto v) SEXTANT_INLINE_LAMBDA { x[r][v] = Vec<T>{}; }); });
+  for (int k = 0; k < depth; ++k, a += step, b += b_stride) {
+    Vec<T> right[V];
+    unroll<V>([&](auto v) SEXTANT_INLINE_LAMBDA { right[v] = load(b + v * width<T>); });
+    unroll<R>([&](auto r) SEXTANT_INLINE_LAMBDA {
+      Vec<T> const left = broadcast(a[r * row]);
+      unroll<V>([&](auto v) SEXTANT_INLINE_LAMBDA { x[r][v] += left * right[v]; });
+    });
+  }
+  unroll<R>([&](auto r) SEXTANT_INLINE_LAMBDA { unroll<V>([&](auto v) SEXTANT_INLINE_LAMBDA { finish(r, v, x[r][v]); }); });
+}
+
+/// c = (Scaled ? factor[r] : 1) * c + the same sum, taken up in the order of k.
+template <class T, int R, int V, bool Scaled = false>
+SEXTANT_INLINE void block_add(T const* a, std::ptrdiff_t row, std::ptrdiff_t step, T const* b, std::ptrdiff_t b_stride,
+                              int depth, T* c, std::ptrdiff_t c_stride, T const* factor = nullptr) {
+  Vec<T> x[R][V];
+  unroll<R>([&](auto r) SEXTANT_INLINE_LAMBDA {
+    unroll<V>([&](auto v) SEXTANT_INLINE_LAMBDA {
+      x[r][v] = load(c + r * c_stride + v * width<T>);
+      if constexpr (Scaled) x[r][v] *= factor[r];
+    });
+  });
+  for (int k = 0; k < depth; ++k, a += step, b += b_stride) {
+    Vec<T> right[V];
+    unroll<V>([&](auto v) SEXTANT_INLINE_LAMBDA { right[v] = load(b + v * width<T>); });
+    unroll<R>([&](auto r) SEXTANT_INLINE_LAMBDA {
+      Vec<T> const left = broadcast(a[r * row]);
+      unroll<V>([&](auto v) SEXTANT_INLINE_LAMBDA { x[r][v] += left * right[v]; });
+    });
+  }
+  unroll<R>([&](auto r) SEXTANT_INLINE_LAMBDA {
+    unroll<V>([&](auto v) SEXTANT_INLINE_LAMBDA { store(c + r * c_stride + v * width<T>, x[r][v]); });
+  });
+}
+
+/// Rows of `from` become columns: to[panel][depth][panel_width] for the columns [0, columns), a multiple of the width;
+/// columns past `rows`, and those of rows whose id is negative (`ids` may be null), are zero.
+template <class T>
+void pack_transposed(T const* from, std::ptrdiff_t stride, int rows, int columns, int depth, int const* ids, T* to) {
+  constexpr int W = width<T>, P = panel_width<T>;
+  for (int j = 0; j < columns; j += W) {
+    T* const panel = to + static_cast<std::ptrdiff_t>(j / P) * depth * P + j % P;
+    for (int d = 0; d < depth; d += W) {
+      Vec<T> x[W];
+      unroll<W>([&](auto i) SEXTANT_INLINE_LAMBDA {
+        bool const used = j + i < rows && (!ids || ids[j + i] >= 0);
+        x[i] = used ? load_part(from + (j + i) * stride + d, depth - d) : Vec<T>{};
+      });
+      transpose<T>(x);
+      unroll<W>([&](auto i) SEXTANT_INLINE_LAMBDA {
+        if (d + i < depth) store(panel + (d + i) * P, x[i]);
+      });
+    }
+  }
+}
+
+/// Rows stay rows: panel p holds the columns [p * panel_width, ...) of `capacity` rows, each row as wide as the panel
+/// (the last one is cut to whole vectors). Zero past `rows` and `columns` and in rows whose id is negative.
+template <class T>
+void pack_rows(T const* from, std::ptrdiff_t stride, int rows, int capacity, int columns, int const* ids, T* to) {
+  constexpr int W = width<T>, P = panel_width<T>;
+  for (int d0 = 0; d0 < columns; d0 += P) {
+    int const wide = std::min(P, round_up(columns - d0, W));
+    T* const panel = to + static_cast<std::ptrdiff_t>(d0) * capacity;
+    for (int j = 0; j < capacity; ++j) {
+      bool const used = j < rows && (!ids || ids[j] >= 0);
+      for (int d = 0; d < wide; d += W)
+        store(panel + j * wide + d, used ? load_part(from + j * stride + d0 + d, columns - d0 - d) : Vec<T>{});
+    }
+  }
+}
+
+}  // namespace sextant::kernels::simd

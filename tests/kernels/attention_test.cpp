@@ -1,0 +1,138 @@
+// The blocked kernel against the plain loops, over everything that can be combined.
+#include <atomic>
+#include <catch2/catch_all.hpp>
+
+#include "attention_case.hpp"
+
+namespace sextant {
+namespace {
+using test::Attention;
+using test::CloseTo;
+using test::Shape;
+
+template <class T>
+void compare(Attention<T>& fast, Attention<T>& plain, double forward = test::bound<T>, double backward = test::bound<T>) {
+  fast.clear(), plain.clear();
+  fast.forward(), plain.reference_forward();
+  CHECK_THAT(fast.out, CloseTo(plain.out, forward));
+  CHECK_THAT(fast.log_sum_exp, CloseTo(plain.log_sum_exp, forward));
+  fast.backward(), plain.reference_backward();
+  CHECK_THAT(fast.grad_query, CloseTo(plain.grad_query, backward));
+  CHECK_THAT(fast.grad_key, CloseTo(plain.grad_key, backward));
+  CHECK_THAT(fast.grad_value, CloseTo(plain.grad_value, backward));
+}
+
+std::vector<Shape> const shapes = {
+    {1, 1, 1, 1, 1, 1, 1},     {2, 1, 1, 1, 70, 8, 8},     {1, 2, 2, 3, 3, 5, 3},       {2, 2, 1, 17, 17, 8, 8},
+    {1, 4, 2, 64, 64, 16, 16}, {1, 2, 2, 97, 97, 7, 19},   {1, 2, 1, 130, 259, 33, 40}, {1, 3, 3, 50, 20, 12, 6},
+    {2, 6, 2, 5, 300, 20, 24}, {1, 1, 1, 300, 300, 64, 64}, {1, 2, 2, 9, 700, 24, 17},  {1, 2, 2, 8, 513, 64, 128},
+};
+std::string name(Shape const& s) {
+  return text("batch ", s.batch, " heads ", s.heads, '/', s.kv_heads, " lengths ", s.query_len, " x ", s.key_len, " dims ",
+              s.head_dim, ", ", s.value_dim);
+}
+}  // namespace
+
+TEMPLATE_TEST_CASE("attention: blocks equal the plain loops for any shape, causal or not, with any window", "[attention]",
+                   float, double) {
+  Shape const shape = GENERATE(from_range(shapes));
+  bool const causal = GENERATE(true, false);
+  int const window = GENERATE(0, 1, 40, 1000);
+  CAPTURE(name(shape), causal, window);
+  Attention<TestType> fast(shape), plain(shape);
+  for (auto* a : {&fast, &plain}) a->in.mask.causal = causal, a->in.mask.window = window;
+  compare(fast, plain);
+}
+
+TEMPLATE_TEST_CASE("attention: a chain of a trained bias, a sieve and a window equals the plain loops", "[attention]",
+                   float, double) {
+  Shape const shape = GENERATE(from_range(shapes));
+  bool const causal = GENERATE(true, false);
+  CAPTURE(name(shape), causal);
+  std::vector<double> slopes;
+  for (int h = 0; h < shape.heads; ++h) slopes.push_back(0.01 + 0.02 * h);
+  using T = TestType;
+  test::LinearBias<T> bias(shape.batch, slopes), plain_bias(shape.batch, slopes);
+  test::Near<T> near(60, shape.key_len - shape.query_len), plain_near(60, shape.key_len - shape.query_len);
+  test::Sieve<T> sieve;
+  Attention<T> fast(shape), plain(shape);
+  fast.in.modifiers = {&bias, &sieve, &near}, plain.in.modifiers = {&plain_bias, &sieve, &plain_near};
+  for (auto* a : {&fast, &plain}) a->in.mask.causal = causal;
+  compare(fast, plain);
+  CHECK_THAT(bias.grad_slope(), CloseTo(plain_bias.grad_slope(), sizeof(T) == 4 ? 1e-4 : 1e-11));
+}
+
+TEMPLATE_TEST_CASE("attention: packed documents and padding equal the plain loops", "[attention]", float, double) {
+  using T = TestType;
+  Shape const shape{3, 2, 1, 150, 210, 16, 16};
+  bool const causal = GENERATE(true, false);
+  int const window = GENERATE(0, 30);
+  bool const biased = GENERATE(true, false);
+  CAPTURE(causal, window, biased);
+  std::vector<std::vector<int>> query(3), key(3);
+  for (int j = 0; j < 210; ++j) {
+    key[0].push_back(j < 70 ? -1 : 0);            // left padding
+    key[1].push_back(j < 90 ? 3 : j < 97 ? 1 : 7);  // three documents
+    key[2].push_back(j % 3);                      // interleaved, and one kind that no query has
+  }
+  for (int b = 0; b < 3; ++b) query[b].assign(key[b].end() - 150, key[b].end());
+  for (int& id : query[2]) id = id == 2 ? 9 : id;
+  test::LinearBias<T> bias(3, {0.02, 0.1}), plain_bias(3, {0.02, 0.1});
+  Attention<T> fast(shape), plain(shape);
+  if (biased) fast.in.modifiers = {&bias}, plain.in.modifiers = {&plain_bias};
+  for (auto* a : {&fast, &plain}) {
+    a->documents(query, key);
+    a->in.mask.causal = causal, a->in.mask.window = window;
+  }
+  compare(fast, plain);
+  CHECK_THAT(bias.grad_slope(), CloseTo(plain_bias.grad_slope(), sizeof(T) == 4 ? 1e-4 : 1e-11));
+}
+
+TEMPLATE_TEST_CASE("attention: a given scale, large logits and positions of each batch row equal the plain loops",
+                   "[attention]", float, double) {
+  using T = TestType;
+  Shape const shape{2, 2, 2, 40, 100, 16, 16};
+  test::LinearBias<T> bias(2, {0.3, 1.7}), plain_bias(2, {0.3, 1.7});
+  Attention<T> fast(shape), plain(shape);
+  for (auto* a : {&fast, &plain}) {
+    a->in.scale = 3.5;
+    a->in.query_position = View2<double>("query_position", 2, 40);
+    a->in.key_position = View2<double>("key_position", 2, 100);
+    for (int b = 0; b < 2; ++b) {
+      for (int i = 0; i < 40; ++i) a->in.query_position(b, i) = 60 + i + 0.5 * b;
+      for (int j = 0; j < 100; ++j) a->in.key_position(b, j) = j * (b + 1);
+    }
+  }
+  fast.in.modifiers = {&bias}, plain.in.modifiers = {&plain_bias};
+  double const bound = sizeof(T) == 4 ? 2e-4 : 1e-12;  // logits near 200: float holds them to 1.5e-5
+  compare(fast, plain, bound, bound);
+}
+
+TEST_CASE("attention: no queries, no keys, no batch", "[attention]") {
+  for (Shape const shape : {Shape{1, 2, 1, 0, 5, 4, 4}, Shape{1, 2, 1, 20, 0, 4, 4}, Shape{1, 2, 1, 3, 0, 4, 4},
+                            Shape{0, 2, 1, 5, 5, 4, 4}}) {
+    CAPTURE(name(shape));
+    Attention<float> fast(shape), plain(shape);
+    compare(fast, plain);
+  }
+}
+
+TEMPLATE_TEST_CASE("attention: heads side by side in memory and head by head give the same bits", "[attention]", float,
+                   double) {
+  using T = TestType;
+  Shape const shape{2, 4, 2, 70, 70, 24, 24};
+  Attention<T> model(shape), split(shape);
+  auto const copy = [](Heads<T> const& from) {
+    View4<T> to("contiguous", from.extent(0), from.extent(1), from.extent(2), from.extent(3));
+    Heads<T> const view(to);
+    Kokkos::deep_copy(view, from);
+    return view;
+  };
+  split.in.query = copy(split.query), split.in.key = copy(split.key), split.in.value = copy(split.value);
+  for (auto* a : {&model, &split}) a->forward(), a->backward();
+  CHECK_THAT(split.out, CloseTo(model.out, 0));
+  CHECK_THAT(split.grad_query, CloseTo(model.grad_query, 0));
+  CHECK_THAT(split.grad_key, CloseTo(model.grad_key, 0));
+}
+
+}  // namespace sextant
