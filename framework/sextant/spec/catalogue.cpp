@@ -1,0 +1,23 @@
+#include <sextant/spec/catalogue.hpp>
+
+namespace sextant::spec {
+
+Catalogue::Catalogue(encoding::Registry const& registry) {
+  for (auto const role : {encoding::Role::encoding, encoding::Role::scaling})
+    for (auto const& name : registry.names(role)) descriptions_.push_back(registry.describe(role, name));
+}
+
+std::vector<std::string> Catalogue::names(encoding::Role role) const {
+  std::vector<std::string> names;
+  for (auto const& description : descriptions_)
+    if (description.role == role) names.push_back(description.name);
+  return names;
+}
+
+encoding::Description const* Catalogue::find(encoding::Role role, std::string const& name) const {
+  for (auto const& description : descriptions_)
+    if (description.role == role && description.name == name) return &description;
+  return nullptr;
+}
+
+}  // namespace sextant::spec

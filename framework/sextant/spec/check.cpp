@@ -1,0 +1,108 @@
+#include <sextant/base/error.hpp>
+#include <sextant/spec/check.hpp>
+#include <sextant/spec/table.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace sextant::spec {
+namespace {
+
+// Says where a value stands, or the block it would stand in.
+class Check {
+ public:
+  explicit Check(Node const& root) : root_(root) {}
+  template <class... Parts>
+  void operator()(bool holds, std::string const& path, Parts const&... parts) const {
+    expect(holds, nearest_node(root_, path).place.text(), ": ", path, parts...);
+  }
+
+ private:
+  Node const& root_;
+};
+
+template <class T>
+std::optional<T> repeated(std::vector<T> const& list) {
+  std::set<T> seen;
+  for (auto const& item : list)
+    if (!seen.insert(item).second) return item;
+  return {};
+}
+
+std::vector<int> divisors(int n) {
+  std::vector<int> list;
+  for (int d = 1; d <= n; ++d)
+    if (n % d == 0) list.push_back(d);
+  return list;
+}
+
+void check_model(Model const& model, Node const& root, Check const& check) {
+  bool const chosen = find_node(root, "model.head_width") && !find_node(root, "model.head_width")->is_plain("auto");
+  check(chosen || model.width % model.heads == 0, "model.heads", " is ", model.heads, ", which does not divide model.width ",
+        model.width, "; expected one of ", divisors(model.width), ", or a model.head_width of its own");
+  check(model.heads % model.kv_heads == 0, "model.kv_heads", " is ", model.kv_heads, ", which does not divide model.heads ",
+        model.heads, "; expected one of ", divisors(model.heads));
+}
+
+void check_train(Train& train, Check const& check) {
+  auto const& batch = train.batch;
+  bool const whole = batch.in_rows || batch.count % train.length == 0;
+  std::int64_t const rows = batch.in_rows ? batch.count : batch.count / train.length;
+  check(whole, "train.batch", " is ", batch.count, " tokens, which is no whole number of rows of train.length ", train.length,
+        "; nearby: ", std::max<std::int64_t>(rows, 1) * train.length, " or ", (rows + 1) * train.length, " tokens");
+  check(rows <= 1 << 20, "train.batch", " is ", rows, " rows, expected at most ", 1 << 20);
+  train.rows = static_cast<int>(rows);
+  auto const& betas = train.optimiser.betas;
+  check(betas.size() == 2 && std::max(betas[0], betas[1]) < 1, "train.optimiser.betas", " is ", betas,
+        ", expected two numbers from 0 to below 1");
+  check(train.schedule.warmup < train.steps, "train.schedule.warmup", " is ", train.schedule.warmup,
+        " steps, expected fewer than train.steps ", train.steps);
+  check(!train.seeds.empty(), "train.seeds", " is an empty list, expected at least one seed");
+  if (auto const seed = repeated(train.seeds)) check(false, "train.seeds", " has ", *seed, " twice, expected distinct seeds");
+}
+
+void check_evaluation(Evaluation const& evaluation, std::string const& path, Check const& check) {
+  auto const& lengths = evaluation.lengths;
+  check(!lengths.empty(), path + ".lengths", " is an empty list, expected at least one length");
+  if (auto const length = repeated(lengths)) check(false, path + ".lengths", " has ", *length, " twice, expected distinct lengths");
+  auto const [least, most] = std::minmax_element(lengths.begin(), lengths.end());
+  check(!evaluation.keeps("tail64") || *least >= 64, path + ".keep", " has tail64, but ", path, ".lengths has ", *least,
+        "; expected lengths >= 64");
+  check(!evaluation.context || *evaluation.context < *most, path + ".context", " is ", evaluation.context.value_or(0),
+        " tokens, which cuts nothing from windows of ", *most, "; expected less, or no context");
+}
+}  // namespace
+
+bool is_slug(std::string const& text) {
+  auto const fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  };
+  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), fits);
+}
+
+void check_document(Document& document, Node const& root) {
+  Check const check(root);
+  Setting& setting = document.setting;
+  check(is_slug(document.head.study), "study", " is ", document.head.study,
+        ", expected 1 to 64 letters, digits, - and _: it names files");
+  check_model(setting.model, root, check);
+  check_train(setting.train, check);
+  auto const& split = setting.data.split;
+  check(split.train + split.test <= 1 + 1e-9, "data.split.test", " is ", split.test, " beside data.split.train ", split.train,
+        "; expected at most 1 together");
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < setting.evaluate.size(); ++i) {
+    auto const& evaluation = setting.evaluate[i];
+    std::string const path = below("evaluate", std::to_string(i));
+    check_evaluation(evaluation, path, check);
+    bool const known = std::find(names.begin(), names.end(), evaluation.name) != names.end();
+    check(!known, path + ".name", " is ", evaluation.name, ", as an earlier measurement is called; expected a name of its own");
+    names.push_back(evaluation.name);
+  }
+}
+
+bool Evaluation::keeps(std::string const& what) const { return std::find(keep.begin(), keep.end(), what) != keep.end(); }
+
+int Evaluation::span() const { return *std::max_element(lengths.begin(), lengths.end()); }
+
+}  // namespace sextant::spec

@@ -1,0 +1,160 @@
+#include <sextant/base/error.hpp>
+#include <sextant/spec/choices.hpp>
+#include <sextant/spec/spec.hpp>
+
+namespace sextant::spec {
+namespace {
+using encoding::Choice;
+using encoding::Description;
+using encoding::Option;
+using encoding::Role;
+
+std::string noun(Role role) { return role == Role::encoding ? "encoding" : "scaling"; }
+
+std::string shape(Role role) {
+  return role == Role::encoding ? "a name, {use: name, options} or a list of these"
+                                : "none, a name, {use: name, options} or a list of these";
+}
+
+Description const& describe(Node const& name, Role role, std::string const& path, Catalogue const& catalogue) {
+  if (!name.is_scalar())
+    fail(name.place.text(), ": ", path, " is ", found(name), ", expected the name of one ", noun(role));
+  if (auto const* description = catalogue.find(role, name.text)) return *description;
+  Role const other = role == Role::encoding ? Role::scaling : Role::encoding;
+  auto const names = catalogue.names(role);
+  std::string hint = nearest(name.text, names).empty() ? "" : did_you_mean(name.text, names) + " (";
+  hint += (hint.empty() ? "; known: " : "known: ") + join(names) + (hint.empty() ? "" : ")");
+  if (catalogue.find(other, name.text)) hint = "; it is of the other kind: write it under position." + noun(other);
+  fail(name.place.text(), ": ", path, " is ", found(name), ", expected the name of a loaded ", noun(role), hint);
+}
+
+Option const* find_option(Description const& plugin, std::string const& name) {
+  for (auto const& option : plugin.options)
+    if (option.name == name) return &option;
+  return nullptr;
+}
+
+[[noreturn]] void refuse_option(Description const& plugin, Entry const& entry, std::string const& path) {
+  std::vector<std::string> names;
+  for (auto const& option : plugin.options) names.push_back(option.name);
+  if (plugin.takes_parts) names.push_back("parts");
+  std::string const near = nearest(entry.key, names);
+  Option const* const option = find_option(plugin, near);
+  std::string hint;
+  if (option) hint = "; did you mean " + introduce(*option) + "?";
+  else if (names.empty()) hint = "; it has none";
+  else hint = did_you_mean(entry.key, names);
+  fail(entry.place.text(), ": ", below(path, entry.key), ": ", plugin.name, " has no option ", entry.key, hint);
+}
+
+Choice read_choice(Node const& node, Role role, std::string const& path, Reading& reading);
+
+std::vector<Choice> read_parts(Node const& node, std::string const& path, Reading& reading) {
+  if (!node.is_list() || node.items.empty())
+    fail(node.place.text(), ": ", path, " is ", node.is_list() ? "an empty list" : found(node),
+         ", expected a list of encodings");
+  std::vector<Choice> parts;
+  for (std::size_t i = 0; i < node.items.size(); ++i)
+    parts.push_back(read_choice(node.items[i], Role::encoding, below(path, std::to_string(i)), reading));
+  return parts;
+}
+
+void complete(Choice& choice, Description const& plugin, Node const& node, std::string const& path) {
+  for (auto const& option : plugin.options) {
+    if (choice.options.contains(option.name)) continue;
+    if (!option.fallback)
+      fail(node.place.text(), ": ", below(path, option.name), " is missing: ", plugin.name, " needs ", introduce(option));
+    choice.options[option.name] = *option.fallback;
+  }
+  if (plugin.takes_parts && choice.parts.empty())
+    fail(node.place.text(), ": ", below(path, "parts"), " is missing: ", plugin.name, " needs a list of encodings");
+}
+
+Choice read_choice(Node const& node, Role role, std::string const& path, Reading& reading) {
+  if (!node.is_scalar() && !node.is_map())
+    fail(node.place.text(), ": ", path, " is ", found(node), ", expected ", shape(role));
+  Node const* const name = node.is_map() ? node.find("use") : &node;
+  if (!name)
+    fail(node.place.text(), ": ", below(path, "use"), " is missing, expected the name of one ", noun(role));
+  Description const& plugin = describe(*name, role, node.is_map() ? below(path, "use") : path, reading.catalogue);
+  Choice choice{.use = plugin.name, .options = {}, .parts = {}};
+  for (auto const& entry : node.entries) {
+    std::string const at = below(path, entry.key);
+    if (entry.key == "use") continue;
+    if (entry.key == "parts" && plugin.takes_parts) {
+      choice.parts = read_parts(entry.value, at, reading);
+    } else {
+      Option const* const option = find_option(plugin, entry.key);
+      if (!option) refuse_option(plugin, entry, path);
+      choice.options[entry.key] = read_value(entry.value, *option, at);
+    }
+    reading.given.insert(at);
+  }
+  complete(choice, plugin, node, path);
+  return choice;
+}
+
+void write_choice(Written& out, Choice const& choice, std::string const& path, Reading const& reading) {
+  if (choice.options.empty() && choice.parts.empty()) {
+    out.text += quote(choice.use);
+    return;
+  }
+  out.text += "{use: " + quote(choice.use);
+  for (auto const& [name, value] : choice.options) {
+    auto const* const word = std::get_if<std::string>(&value);
+    out.text += ", " + name + ": " + (word ? quote(*word) : encoding::to_text(value));
+    if (!reading.given.contains(below(path, name))) out.defaulted.push_back(name);
+  }
+  if (!choice.parts.empty()) out.text += ", parts: [";
+  for (std::size_t i = 0; i < choice.parts.size(); ++i) {
+    if (i) out.text += ", ";
+    write_choice(out, choice.parts[i], below(path, "parts." + std::to_string(i)), reading);
+  }
+  out.text += choice.parts.empty() ? "}" : "]}";
+}
+
+std::string label_of(Choice const& choice) {
+  if (!choice.parts.empty()) {
+    std::vector<std::string> parts;
+    for (auto const& part : choice.parts) parts.push_back(label_of(part));
+    return choice.use + "(" + join(parts) + ")";
+  }
+  auto const factor = choice.options.find("factor");
+  bool const told = factor != choice.options.end() && !std::holds_alternative<encoding::Auto>(factor->second);
+  return told ? choice.use + " x" + encoding::to_text(factor->second) : choice.use;
+}
+}  // namespace
+
+std::vector<Choice> read_choices(Node const& node, Role role, std::string const& path, Reading& reading) {
+  if (role == Role::scaling && node.is_plain("none")) return {};
+  if (!node.is_list()) return {read_choice(node, role, path, reading)};
+  expect(!node.items.empty(), node.place.text(), ": ", path, " is an empty list, expected ", shape(role));
+  std::vector<Choice> choices;
+  for (std::size_t i = 0; i < node.items.size(); ++i)
+    choices.push_back(read_choice(node.items[i], role, below(path, std::to_string(i)), reading));
+  return choices;
+}
+
+Written write_choices(std::vector<Choice> const& choices, Role role, std::string const& path, Reading const& reading) {
+  Written out;
+  if (choices.empty() && role == Role::scaling) return {"none", {}};
+  if (choices.size() == 1) {
+    write_choice(out, choices[0], path, reading);
+    return out;
+  }
+  out.text = "[";
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (i) out.text += ", ";
+    write_choice(out, choices[i], below(path, std::to_string(i)), reading);
+  }
+  out.text += "]";
+  return out;
+}
+
+std::string label_of(std::vector<Choice> const& choices) {
+  std::vector<std::string> labels;
+  for (auto const& choice : choices) labels.push_back(label_of(choice));
+  return labels.empty() ? "none" : join(labels, "+");
+}
+
+}  // namespace sextant::spec

@@ -1,0 +1,164 @@
+// load_spec: file -> tree -> overrides -> document and arms -> resolved text.
+#include <sextant/base/error.hpp>
+#include <sextant/base/file.hpp>
+#include <sextant/spec/schema.hpp>
+#include <sextant/spec/table.hpp>
+#include <sextant/spec/vary.hpp>
+#include <sextant/spec/yaml.hpp>
+
+#include <algorithm>
+
+namespace sextant::spec {
+namespace {
+
+void refuse_coming(Node const& root) {
+  for (auto const& entry : root.entries)
+    for (auto const& key : coming_keys())
+      expect(entry.key != key, entry.place.text(), ": ", key, " ", key == "claims" ? "are" : "is",
+             " not offered yet, expected a spec without it");
+}
+
+void replace_places(Node& node, Place const& place) {
+  node.place = place;
+  for (auto& item : node.items) replace_places(item, place);
+  for (auto& entry : node.entries) {
+    entry.place = place;
+    replace_places(entry.value, place);
+  }
+}
+
+// --set key=value
+void apply_set(Node& root, std::string const& set) {
+  Place const place{"--set " + set, 0, 0};
+  auto const equals = set.find('=');
+  expect(equals != std::string::npos && equals > 0, place.text(), ": expected key=value with a dotted key, as in train.steps=20");
+  std::string const key = set.substr(0, equals);
+  for (char const* apart : {"tier", "tiers"})
+    expect(key != apart && !key.starts_with(std::string(apart) + "."), place.text(), ": a tier is chosen with --tier NAME");
+  std::string const text = set.substr(equals + 1);
+  expect(text.find_first_not_of(" \t") != std::string::npos, place.text(), ": ", key, " has no value");
+  Node value;
+  try {
+    value = parse_yaml(text, "value");
+  } catch (Error const& error) {
+    fail(place.text(), ": ", error.what());
+  }
+  replace_places(value, place);
+  put(root, key, std::move(value), place);
+}
+
+void apply_tier(Node& root, Node const& tiers, std::string const& name) {
+  if (Node const* tier = tiers.find(name))
+    for (auto const& entry : tier->entries) {
+      bool const apart = entry.key == "tier" || entry.key == "tiers" || entry.key.starts_with("tiers.");
+      expect(!apart, entry.place.text(), ": tiers.", name, " changes ", entry.key, ", expected another key");
+      put(root, entry.key, entry.value, entry.place);
+    }
+}
+
+void check_tiers(Node const& tiers) {
+  if (tiers.kind == Node::Kind::null) return;
+  expect(tiers.is_map(), tiers.place.text(), ": tiers is ", found(tiers), ", expected a block of ", join(tier_names));
+  for (auto const& tier : tiers.entries) {
+    bool const known = std::find(tier_names.begin(), tier_names.end(), tier.key) != tier_names.end();
+    expect(known, tier.place.text(), ": tiers.", tier.key, ": there is no tier ", tier.key, did_you_mean(tier.key, tier_names));
+    expect(tier.value.is_map(), tier.value.place.text(), ": tiers.", tier.key, " is ", found(tier.value),
+           ", expected a block of dotted keys and values, as in {train.steps: 20}");
+  }
+}
+
+// The tier that holds. The spec as written is its small tier, so that one needs no entry.
+std::string chosen_tier(Node const& root, Node const& tiers, Overrides const& overrides) {
+  std::vector<std::string> offered = {"small"};
+  for (auto const& entry : tiers.entries)
+    if (entry.key != "small") offered.push_back(entry.key);
+  Node const* const written = root.find("tier");
+  std::string const name = overrides.tier ? *overrides.tier : written && written->is_scalar() ? written->text : "small";
+  std::string const place = overrides.tier ? "--tier " + name : (written ? *written : root).place.text();
+  bool const known = std::find(offered.begin(), offered.end(), name) != offered.end();
+  expect(known, place, ": tier is ", name, ", expected one that this spec has: ", join(offered));
+  return name;
+}
+
+struct Resolved {
+  Document document;
+  std::vector<Axis> axes;
+  std::vector<Arm> arms;
+  Reading reading;
+};
+
+Resolved resolve(Node root, Node const& tiers, std::string const& tier, std::vector<std::string> const& sets,
+                 Catalogue const& catalogue) {
+  apply_tier(root, tiers, tier);
+  for (auto const& set : sets) apply_set(root, set);
+  refuse_coming(root);
+  Node const vary = root.take("vary");
+  Resolved resolved{{}, {}, {}, {catalogue, {}}};
+  resolved.axes = read_vary(vary, resolved.reading);
+  fill_bases(root, resolved.axes);
+  resolved.document = read_document(root, resolved.reading);
+  resolved.document.head.tier = tier;
+  resolved.arms = expand(root, resolved.axes, catalogue);
+
+  std::vector<std::string> labels;
+  for (auto const& arm : resolved.arms) labels.push_back(arm.label);
+  auto& baseline = resolved.document.head.report.baseline;
+  Node const* const at = find_node(root, "report.baseline");
+  bool const known = baseline.empty() || std::find(labels.begin(), labels.end(), baseline) != labels.end();
+  if (!known) fail(at->place.text(), ": report.baseline is ", baseline, ", expected the label of an arm", did_you_mean(baseline, labels));
+  return resolved;
+}
+
+// Every field in the order of the schema; what was not given is marked.
+std::string write_resolved(Resolved const& resolved, std::string const& tier, Catalogue const& catalogue) {
+  std::string out;
+  std::vector<std::string> open;  // blocks that the last line stands in
+  for (auto const& field : document_fields()) {
+    std::vector<std::string> parts;
+    for (std::size_t begin = 0; begin <= field.name().size();) {
+      auto const dot = std::min(field.name().find('.', begin), field.name().size());
+      parts.push_back(field.name().substr(begin, dot - begin));
+      begin = dot + 1;
+    }
+    std::size_t depth = 0;
+    while (depth + 1 < parts.size() && depth < open.size() && open[depth] == parts[depth]) ++depth;
+    for (; depth + 1 < parts.size(); ++depth) out += std::string(2 * depth, ' ') + parts[depth] + ":\n";
+    open.assign(parts.begin(), parts.end() - 1);
+    Written const written = field.write(resolved.document, field.name(), resolved.reading);
+    std::string const apart = written.text.starts_with('\n') ? "" : " ";
+    out += std::string(2 * depth, ' ') + parts.back() + ":" + apart + written.text;
+    if (!resolved.reading.given.contains(field.name())) out += "  # default";
+    else if (!written.defaulted.empty()) out += "  # default: " + join(written.defaulted);
+    out += "\n";
+  }
+  out += "tiers: {" + tier + ": {}}\n";
+  if (!resolved.axes.empty()) out += "vary:\n" + write_vary(resolved.axes, catalogue);
+  return out;
+}
+
+}  // namespace
+
+Spec read_spec(std::string const& text, std::string const& file, Overrides const& overrides, Catalogue const& catalogue) {
+  Node root = parse_yaml(text, file);
+  expect(root.is_map(), root.place.text(), ": the spec is ", found(root), ", expected a block that begins with sextant: ",
+         schema_version);
+  Node const tiers = root.take("tiers");
+  check_tiers(tiers);
+  std::string const tier = chosen_tier(root, tiers, overrides);
+  for (auto const& other : tiers.entries)  // a tier that is not chosen today must be right all the same
+    if (other.key != tier) resolve(root, tiers, other.key, {}, catalogue);
+  Resolved resolved = resolve(std::move(root), tiers, tier, overrides.sets, catalogue);
+  Spec spec = resolved.document.head;
+  spec.resolved = write_resolved(resolved, tier, catalogue);
+  spec.arms = std::move(resolved.arms);
+  spec.file = file;
+  spec.text = text;
+  return spec;
+}
+
+Spec load_spec(std::filesystem::path const& path, Overrides const& overrides, Catalogue const& catalogue) {
+  std::filesystem::path const file = std::filesystem::is_directory(path) ? path / "spec.yaml" : path;
+  return read_spec(read_file(file), file.string(), overrides, catalogue);
+}
+
+}  // namespace sextant::spec
