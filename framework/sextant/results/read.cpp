@@ -166,9 +166,12 @@ void read_attributes(hid_t object, std::string const& where, Attributes& into,
     std::string const place = text(where, ": attribute ", name);
     Handle const type(H5Aget_type(attribute), H5Tclose, place), space(H5Aget_space(attribute), H5Sclose, place);
     auto const shape = shape_of(space);
-    auto const read = [&](hid_t memory_type, void* out) { return H5Aread(attribute, memory_type, out); };
+    std::size_t const count = count_of(space);
+    auto const read = [&](hid_t memory_type, void* out) {
+      return count ? H5Aread(attribute, memory_type, out) : 0;  // HDF5 wants no address for nothing
+    };
     std::optional<Values> values;
-    if (shape && shape->size() < 2) values = read_values(count_of(space), type, read, place);
+    if (shape && shape->size() < 2) values = read_values(count, type, read, place);
     if (values)
       into[name] = to_attribute(*values, shape->empty());
     else
@@ -216,11 +219,13 @@ void read_array(hid_t dataset, std::string const& name, Group& into) {
   std::string const where = into.where.ends_with('/') ? into.where + name : into.where + '/' + name;
   Handle const type(H5Dget_type(dataset), H5Tclose, where), space(H5Dget_space(dataset), H5Sclose, where);
   auto const shape = shape_of(space);
-  auto const read = [&](hid_t memory_type, void* out) {
+  std::size_t const count = count_of(space);
+  auto const read = [&](hid_t memory_type, void* out) -> herr_t {
+    if (count == 0) return 0;
     return H5Dread(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
   };
   std::optional<Values> values;
-  if (shape) values = read_values(count_of(space), type, read, where);
+  if (shape) values = read_values(count, type, read, where);
   if (!values) {
     into.unread[name] = shape ? kind(type) : "empty";
     return;
@@ -284,7 +289,7 @@ Handle open_file(fs::path const& path) {
   if (id >= 0) return Handle(id, H5Fclose);
   std::string const why = reason();
   auto const says = [&](char const* part) { return why.find(part) != std::string::npos; };
-  if (says("lock"))
+  if (says("lock file"))
     fail(file,
          ": another program holds it open for writing, or its disk has no file locks: close the other program, or "
          "set HDF5_USE_FILE_LOCKING=FALSE and read it again (",

@@ -60,6 +60,7 @@ std::int64_t to_int64(std::uint64_t value) {
          " does not fit into int64");
   return static_cast<std::int64_t>(value);
 }
+std::string to_text(std::string_view value) { return std::string(value); }
 }  // namespace detail
 
 std::string name(Type type) {

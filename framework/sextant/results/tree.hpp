@@ -156,6 +156,7 @@ struct Group {
 
 namespace detail {
 std::int64_t to_int64(std::uint64_t value);
+std::string to_text(std::string_view value);
 
 template <class T>
 Attribute to_attribute(T const& value) {
@@ -168,7 +169,7 @@ Attribute to_attribute(T const& value) {
   else if constexpr (std::is_floating_point_v<T>)
     return static_cast<double>(value);
   else if constexpr (std::is_convertible_v<T, std::string_view>)
-    return std::string(std::string_view(value));
+    return to_text(value);
   else if constexpr (std::is_same_v<T, Attribute>)
     return value;
   else if constexpr (std::is_floating_point_v<typename T::value_type>)
