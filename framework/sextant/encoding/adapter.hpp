@@ -83,6 +83,7 @@ class EncodingAdapter final : public Encoding {
       // A struct of scalars and an array both lie [heads, count]: one tensor, named after its members.
       ParameterInfo info{.name = weight_name(), .shape = {heads, static_cast<std::size_t>(count)}};
       info.per_layer = per_layer();
+      info.per_head = !weights_shared_by_heads();
       P const plugin = plugin_;
       info.init = [plugin, shape, count](Stream const& stream, std::size_t i) {
         int const head = static_cast<int>(i / count);
@@ -94,7 +95,7 @@ class EncodingAdapter final : public Encoding {
     if constexpr (HasEmbedTable<P>) {
       ParameterInfo info{.name = "table", .shape = {static_cast<std::size_t>(plugin_.table_length()),
                                                    static_cast<std::size_t>(shape.model_dim)}};
-      info.per_layer = false;
+      info.per_layer = info.per_head = false;
       info.init = [](Stream const& stream, std::size_t i) { return 0.02 * stream.normal(i); };
       out.push_back(std::move(info));
     }

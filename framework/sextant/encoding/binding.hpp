@@ -29,6 +29,9 @@ class GateCache {
   std::size_t bytes_per_token() const;
 };
 
+template <class U>
+struct GateInputRows;
+
 template <class T>
 class Binding {
  public:
@@ -52,6 +55,10 @@ class Binding {
 
   /// Before the first layer: checks positions and forms what all layers share (rotation tables, ranges of offsets).
   void begin(Exec const& exec, Tokens const& tokens);
+
+  /// Positions of the new tokens and of all keys, as attention wants them: [batch or 1, len].
+  View2<double> const& query_position() const;
+  View2<double> const& key_position() const;
 
   bool embeds() const;
   /// x [batch * count, model_dim] in place: token_scale x + row(position), for every term that embeds.
@@ -79,6 +86,14 @@ class Binding {
 
  private:
   struct State;
+  std::vector<double> weights_of(int layer, std::size_t term) const;
+  kernels::RotationSpan span_of(Term const& term, int group) const;
+  template <class U>
+  GateInputRows<U> gate_input(GateSpec const& spec, Term const& term, int group, View2<U> const& x, Heads<U> const& q,
+                              Heads<U> const& k) const;
+  void form_table(Exec const& exec, int layer, std::size_t term);
+  void rotary_backward(Exec const& exec, int layer, std::size_t term, Heads<T> const& q, Heads<T> const& k,
+                       Heads<T> const& grad_q, Heads<T> const& grad_k);
   std::shared_ptr<Position const> position_;
   std::vector<Slot> slots_;
   std::unique_ptr<State> state_;

@@ -18,6 +18,7 @@ struct ParameterInfo {
   std::vector<std::size_t> shape;
   std::function<double(Stream const&, std::size_t i)> init;
   bool per_layer = true;  ///< one per layer; otherwise one per model
+  bool per_head = true;   ///< the first axis counts heads
   std::size_t size() const {
     std::size_t n = 1;
     for (std::size_t extent : shape) n *= extent;

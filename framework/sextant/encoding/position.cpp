@@ -5,6 +5,22 @@
 
 namespace sextant::encoding {
 
+namespace {
+// A term that sees itself among all heads owns the rows of its own heads only.
+std::vector<ParameterInfo> parameters_of(Term const& term) {
+  Shape all = term.shape;
+  all.heads = term.first_head.count;
+  auto out = term.encoding->parameters(all);
+  for (auto& info : out) {
+    if (!info.per_head) continue;
+    std::size_t const row = info.size() / info.shape[0], first = row * static_cast<std::size_t>(term.first_head.index);
+    info.shape[0] = static_cast<std::size_t>(term.heads);
+    info.init = [whole = std::move(info.init), first](Stream const& s, std::size_t i) { return whole(s, first + i); };
+  }
+  return out;
+}
+}  // namespace
+
 Position::Position(PositionChoice const& choice, Registry const& registry, Shape const& shape, double target_length)
     : choice_(choice), shape_(shape), target_length_(target_length > 0 ? target_length : choice.trained_length) {
   expect(shape.heads > 0 && shape.kv_heads > 0 && shape.heads % shape.kv_heads == 0, "position: heads ", shape.heads,
@@ -21,7 +37,7 @@ Position::Position(PositionChoice const& choice, Registry const& registry, Shape
   bool any_rotary = false;
   for (std::size_t t = 0; t < terms_.size(); ++t) {
     Term const& term = terms_[t];
-    for (auto& info : term.encoding->parameters(term.shape))
+    for (auto& info : parameters_of(term))
       parameters_.push_back({"position." + term.label + "." + info.name, static_cast<int>(t), std::move(info)});
     if (!term.encoding->stages(term.shape).rotate) continue;
     any_rotary = true;
