@@ -1,0 +1,186 @@
+// What must hold whatever the numbers: bits that do not depend on threads or batch, paths that agree, bounded memory.
+#include <catch2/catch_all.hpp>
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "attention_case.hpp"
+
+namespace sextant {
+namespace {
+using test::Attention;
+using test::CloseTo;
+using test::Shape;
+
+std::uint64_t digest(std::uint64_t h, test::Values const& x) {
+  for (double value : x.value) {
+    std::uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    h = (h ^ bits) * 0x100000001B3ull;
+    h ^= h >> 29;
+  }
+  return h;
+}
+
+std::uint64_t digest_of_all_paths() {
+  std::uint64_t h = 0xCBF29CE484222325ull;
+  for (Shape const shape : {Shape{2, 4, 2, 333, 333, 24, 24}, Shape{1, 8, 2, 3, 1500, 32, 40}}) {
+    Attention<float> a(shape);
+    std::vector<double> const slopes(shape.heads, 0.05);
+    test::LinearBias<float> bias(shape.batch, slopes);
+    for (bool const biased : {false, true}) {
+      if (biased) a.in.modifiers = {&bias};
+      a.forward(), a.backward();
+      for (auto const& view : {a.out, a.grad_query, a.grad_key, a.grad_value}) h = digest(h, test::values(view));
+      h = digest(h, test::values(a.log_sum_exp));
+      h = digest(h, test::values(bias.grad));
+    }
+  }
+  return h;
+}
+
+template <class T>
+struct Thrower final : kernels::TileModifier<T> {
+  void forward(kernels::Tile<T> const& t) const override {
+    if (t.row >= 96) throw Error("bias: no weights for this row");
+  }
+  void backward(kernels::Tile<T> const&, T const*, int) override {}
+};
+}  // namespace
+
+TEST_CASE("attention digest, printed for the test on threads", "[.][attention-digest]") {
+  std::uint64_t const first = digest_of_all_paths();
+  CHECK(first == digest_of_all_paths());
+  std::printf("digest %016llx threads %d\n", static_cast<unsigned long long>(first), concurrency());
+}
+
+TEST_CASE("attention: the same bits on 1, 2 and 4 threads", "[attention][law]") {
+  std::vector<std::string> digests;
+  for (int const threads : {1, 2, 4}) {  // in processes of their own: Kokkos starts once
+    auto const command = text("OMP_NUM_THREADS=", threads, " '", std::filesystem::read_symlink("/proc/self/exe").string(), "' '[attention-digest]'");
+    std::unique_ptr<FILE, int (*)(FILE*)> const pipe(popen(command.c_str(), "r"), &pclose);
+    REQUIRE(pipe);
+    std::array<char, 256> line;
+    while (std::fgets(line.data(), line.size(), pipe.get())) {
+      unsigned long long value;
+      int used;
+      if (std::sscanf(line.data(), "digest %llx threads %d", &value, &used) != 2) continue;
+      if (std::string(Exec::name()) == "OpenMP") CHECK(used == threads);
+      digests.push_back(text(value));
+    }
+  }
+  REQUIRE(digests.size() == 3);
+  CHECK(digests[0] == digests[1]);
+  CHECK(digests[0] == digests[2]);
+}
+
+TEMPLATE_TEST_CASE("attention: a batch row's bits do not depend on the rest of the batch", "[attention][law]", float,
+                   double) {
+  for (int const queries : {1, 130}) {
+    Shape const shape{3, 4, 2, queries, 130, 16, 16};
+    Attention<TestType> all(shape), alone(Shape{1, 4, 2, queries, 130, 16, 16});
+    int const row = 2;
+    auto const take = [&](auto const& from, auto const& to) {
+      Kokkos::deep_copy(to, Kokkos::subview(from, std::pair(row, row + 1), Kokkos::ALL, Kokkos::ALL, Kokkos::ALL));
+    };
+    take(all.query, alone.query), take(all.key, alone.key), take(all.value, alone.value);
+    take(all.grad_out, alone.grad_out);
+    for (auto* a : {&all, &alone}) a->forward(), a->backward();
+    Attention<TestType> taken(alone.shape);
+    take(all.out, taken.out), take(all.grad_query, taken.grad_query), take(all.grad_key, taken.grad_key);
+    CHECK_THAT(taken.out, CloseTo(alone.out, 0));
+    CHECK_THAT(taken.grad_query, CloseTo(alone.grad_query, 0));
+    CHECK_THAT(taken.grad_key, CloseTo(alone.grad_key, 0));
+  }
+}
+
+TEMPLATE_TEST_CASE("attention: one pass, chunks and token by token agree", "[attention][law]", float, double) {
+  using T = TestType;
+  int const length = 150, window = GENERATE(0, 37);
+  test::LinearBias<T> bias(1, {0.02, 0.2});
+  Attention<T> full(Shape{1, 2, 1, length, length, 16, 16});
+  full.in.modifiers = {&bias}, full.in.mask.window = window;
+  full.forward();
+  for (int const step : {1, 7, 64}) {
+    Attention<T> joined(full.shape);
+    for (int at = 0; at < length; at += step) {
+      int const end = std::min(length, at + step);
+      auto const part = [&](Heads<T> const& x, int from) {
+        return Heads<T const>(Kokkos::subview(x, Kokkos::ALL, Kokkos::ALL, std::pair(from, end), Kokkos::ALL));
+      };
+      Attention<T> chunk(Shape{1, 2, 1, end - at, end, 16, 16});
+      chunk.in.query = part(full.query, at), chunk.in.key = part(full.key, 0), chunk.in.value = part(full.value, 0);
+      chunk.in.modifiers = full.in.modifiers, chunk.in.mask = full.in.mask;
+      chunk.forward();
+      auto const to = Kokkos::subview(joined.out, Kokkos::ALL, Kokkos::ALL, std::pair(at, end), Kokkos::ALL);
+      Kokkos::deep_copy(to, chunk.out);
+    }
+    CHECK_THAT(joined.out, CloseTo(full.out, test::bound<T>));
+  }
+}
+
+TEST_CASE("attention: memory grows with the length, not its square, and is kept between calls", "[attention][reports]") {
+  int const length = 16384;
+  Attention<float> a(Shape{1, 1, 1, length, length, 64, 64});
+  test::LinearBias<float> bias(1, {0.01});
+  a.in.modifiers = {&bias};
+  a.in.mask.window = 64;  // the scratch is the same with all keys in sight; the work is not
+  kernels::AttentionWorkspace workspace;
+  auto const both = [&] {
+    kernels::attention_forward<float>(Exec(), a.in, a.out, a.log_sum_exp, workspace);
+    kernels::attention_backward<float>(Exec(), a.in, a.out, a.log_sum_exp, a.grad_out, a.grad_query, a.grad_key,
+                                       a.grad_value, workspace);
+  };
+  both();
+  std::size_t const bytes = workspace.bytes();
+  CHECK(bytes < (std::size_t{64} << 20) * std::max(1, concurrency() / 4));
+  CHECK(bytes > 0);
+  both();
+  CHECK(workspace.bytes() == bytes);
+}
+
+TEST_CASE("attention: what a modifier throws reaches the caller, and the workspace can be used again", "[attention]") {
+  Attention<float> a(Shape{1, 2, 2, 200, 200, 8, 8});
+  Thrower<float> thrower;
+  a.in.modifiers = {&thrower};
+  kernels::AttentionWorkspace workspace;
+  auto const run = [&] { kernels::attention_forward<float>(Exec(), a.in, a.out, a.log_sum_exp, workspace); };
+  CHECK_THROWS_WITH(run(), "bias: no weights for this row");
+  a.in.modifiers.clear();
+  run();
+  for (double x : test::values(a.out).value) CHECK(std::isfinite(x));
+}
+
+TEST_CASE("attention: shapes that disagree are refused by name, found and expected", "[attention][error]") {
+  using Catch::Matchers::ContainsSubstring;
+  auto const message = [](auto change) {
+    Attention<float> a(Shape{2, 8, 4, 128, 128, 64, 64});
+    change(a);
+    try {
+      a.forward();
+    } catch (Error const& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  CHECK(message([](auto& a) { a.in.key = test::zero_heads<float>(2, 4, 128, 48); }) ==
+        "attention: key is [2, 4, 128, 48], expected [2, 4, 128, 64] in batch and head_dim as query is [2, 8, 128, 64]");
+  CHECK_THAT(message([](auto& a) { a.in.value = test::zero_heads<float>(2, 4, 100, 64); }),
+             ContainsSubstring("value is [2, 4, 100, 64], expected [2, 4, 128, 64]"));
+  CHECK_THAT(message([](auto& a) { a.in.query = test::zero_heads<float>(2, 6, 128, 64); }),
+             ContainsSubstring("expected kv_heads 4 to divide heads 6"));
+  CHECK_THAT(message([](auto& a) { a.out = test::zero_heads<float>(2, 8, 128, 32); }),
+             ContainsSubstring("out is [2, 8, 128, 32], expected [2, 8, 128, 64]"));
+  CHECK_THAT(message([](auto& a) { a.in.mask.window = -3; }), ContainsSubstring("window is -3"));
+  CHECK_THAT(message([](auto& a) { a.in.mask.key_document = View2<int>("ids", 2, 128); }),
+             ContainsSubstring("query_document is [0, 0], expected [2, 128]"));
+  test::LinearBias<float> bias(2, std::vector<double>(8, 0.1));
+  CHECK_THAT(message([&](auto& a) { a.in.modifiers = {&bias}, a.in.key_position = {}; }),
+             ContainsSubstring("key_position is [0, 0], expected [2 or 1, 128]"));
+  CHECK_THAT(message([](auto& a) { a.in.scale = NAN; }), ContainsSubstring("scale is nan"));
+}
+
+}  // namespace sextant
