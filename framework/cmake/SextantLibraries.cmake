@@ -2,6 +2,8 @@
 
 find_package(Kokkos 3.4 REQUIRED)
 string(TOUPPER "${Kokkos_DEVICES}" sextant_backends)
+get_filename_component(sextant_kokkos_lib ${Kokkos_DIR}/../.. ABSOLUTE)  # an installed library finds it where it was built
+list(APPEND CMAKE_INSTALL_RPATH ${sextant_kokkos_lib})
 message(STATUS "Kokkos ${Kokkos_VERSION} with ${Kokkos_DEVICES} from ${Kokkos_DIR}")
 if(sextant_backends MATCHES "CUDA|HIP|SYCL")
   # TODO of the device issue, not of the build: the fused attention and the matmul have only host bodies so far.
