@@ -7,9 +7,8 @@
 namespace sextant::plan {
 
 struct Machine {
-  double gflops = 60;          ///< sustained by training, all threads together; measured, or this rough guess
-  double memory = 0;           ///< bytes available now; 0: not known, only budget.memory is held
-  int threads = 1;
+  double gflops = 60;  ///< sustained by training, all threads together: measured, or this rough guess
+  double memory = 0;   ///< bytes available now; 0: not known
 };
 
 struct Cost {
@@ -21,25 +20,35 @@ struct Cost {
 
 /// What a choice of encodings and scalings adds to a model.
 struct PositionFacts {
-  std::int64_t parameters = 0;  ///< of the whole model
+  std::int64_t parameters = 0;  ///< trained ones of the whole model
   int table_length = 0;         ///< > 0: positions must stay below
 };
 
 inline constexpr int vocabulary = 256;  ///< bytes
 
+/// Trained numbers: embedding (and output layer when not tied), per layer query, key, value, output, feed-forward and
+/// norms, the last norm, and the encoding's.
 std::int64_t parameters_of(spec::Model const& model, PositionFacts const& position);
 
-/// FLOP of one forward pass over one row: 2 per weight used and token, and causal attention's 2 length^2 heads
-/// head_width multiply-adds halved by the mask.
-double forward_flop(spec::Model const& model, std::int64_t parameters, double tokens, double length);
+/// FLOP of a forward pass over rows of `length` tokens, `tokens` in all: 2 for each weight of a matrix product and
+/// token, and 2 length heads head_width a layer and token for causal attention (half of QK^T and PV).
+double forward_flop(spec::Model const& model, double tokens, double length);
 
+/// Bytes of fp32 activations, the workspace of attention and the logits at hand, as the model room plans them.
+/// `backward`: kept for every layer, with gradients.
+double activation_bytes(spec::Model const& model, double rows, double length, bool backward);
+
+/// Three forward passes' FLOP a step; parameters, gradients, two moments and activations.
 Cost train_cost(spec::Model const& model, spec::Train const& train, PositionFacts const& position, Machine const& machine);
 
-/// `rows` windows of `seen` tokens run in batches that hold about as many tokens as a training batch.
-Cost evaluate_cost(spec::Model const& model, spec::Evaluation const& evaluation, int length, PositionFacts const& position,
-                   Machine const& machine);
+/// Windows in one forward pass: about as many tokens as a training batch has, at least one window.
+int evaluate_rows(spec::Train const& train, spec::Evaluation const& evaluation, int length);
 
-/// Bytes this machine could give to a new process now (MemAvailable, and the cgroup's limit when it is lower).
+/// A forward pass over every window. Where a context cuts the window, neighbouring chunks overlap by half: twice that.
+Cost evaluate_cost(spec::Model const& model, spec::Evaluation const& evaluation, int rows, int length,
+                   PositionFacts const& position, Machine const& machine);
+
+/// Bytes that this machine could give to a process now: MemAvailable, or the cgroup's limit when that is lower.
 double available_memory();
 
 }  // namespace sextant::plan

@@ -37,8 +37,12 @@ struct EvaluateStage {
   std::int64_t seed = 0;
   int length = 0;              ///< tokens
   int span = 0;                ///< longest length of the evaluation: where its windows lie
+  int rows = 0;                ///< windows in one forward pass
   spec::Evaluation evaluation;
-  encoding::PositionChoice position;  ///< `factor: auto` settled for this length
+  spec::Model model;
+  spec::Data data;
+  encoding::PositionChoice position;  ///< `factor: auto` settled for the tokens seen
+  bool repeats = false;  ///< its id stands earlier in the list: one record under two names, nothing to compute
   Cost cost;
   /// Tokens that the model sees at once: length, or the evaluation's context if that is shorter.
   int seen() const { return evaluation.context && *evaluation.context < length ? *evaluation.context : length; }
@@ -49,9 +53,9 @@ struct Plan {
   spec::Budget budget;
   Machine machine;
   std::vector<TrainStage> train;        ///< ids are distinct
-  std::vector<EvaluateStage> evaluate;  ///< ids are distinct; those of one train stage and view are neighbours
+  std::vector<EvaluateStage> evaluate;  ///< those of one train stage are neighbours, and so are those of one view
   std::vector<std::string> notes;       ///< what a reader should know: merged stages, lints
-  Cost total;                           ///< sums; bytes: the largest
+  Cost total;                           ///< parameters and bytes: the largest; FLOP and seconds: the sum
 };
 
 struct CorpusFacts {
@@ -73,11 +77,16 @@ struct World {
 World world_of(encoding::Registry const& registry, std::function<CorpusFacts(std::string const&)> corpus,
                Machine const& machine);
 
-/// Throws Error for what cannot run or cannot fit, before anything starts.
+/// Throws Error for what cannot run, with the place in the spec: encodings that do not fit the model, windows longer than
+/// the text, lengths past a learned table.
 Plan make_plan(spec::Spec const& spec, World const& world);
 
 /// True when the record of a stage exists.
 using Done = std::function<bool(std::string const& id)>;
+
+/// Throws Error when what is still to do needs more memory than budget.memory or the machine has, or more time than
+/// budget.wall, with the numbers.
+void expect_fits(Plan const& plan, Done const& done);
 
 /// The tree that `sextant plan` prints.
 std::string plan_text(Plan const& plan, Done const& done);

@@ -103,6 +103,14 @@ void check_document(Document& document, Node const& root) {
 
 bool Evaluation::keeps(std::string const& what) const { return std::find(keep.begin(), keep.end(), what) != keep.end(); }
 
+std::string place_of(Places const& places, std::string const& key, std::string const& otherwise) {
+  for (std::string at = key;; at = at.substr(0, at.rfind('.'))) {
+    auto const it = places.lower_bound(at);
+    if (it != places.end() && (it->first == at || it->first.starts_with(at + "."))) return it->second;
+    if (at.find('.') == std::string::npos) return otherwise;
+  }
+}
+
 int Evaluation::span() const { return *std::max_element(lengths.begin(), lengths.end()); }
 
 }  // namespace sextant::spec

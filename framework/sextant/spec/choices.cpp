@@ -88,7 +88,7 @@ Choice read_choice(Node const& node, Role role, std::string const& path, Reading
       if (!option) refuse_option(plugin, entry, path);
       choice.options[entry.key] = read_value(entry.value, *option, at);
     }
-    reading.given.insert(at);
+    reading.given[at] = entry.value.place.text();
   }
   complete(choice, plugin, node, path);
   return choice;

@@ -7,8 +7,8 @@
 #include <sextant/spec/number.hpp>
 
 #include <functional>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -16,10 +16,10 @@
 
 namespace sextant::spec {
 
-/// What reading needs besides the document, and what it learns: the full paths that the document gives.
+/// What reading needs besides the document, and what it learns: the full paths that the document gives, and where.
 struct Reading {
   Catalogue const& catalogue;
-  std::set<std::string> given;
+  std::map<std::string, std::string> given;
 };
 
 /// A value in resolved form, and what in it was not given.

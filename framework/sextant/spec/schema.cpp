@@ -263,6 +263,7 @@ Document read_document(Node const& root, Reading& reading) {
   document.head.tier = "small";
   read_table(document, root, "", document_fields(), special_keys(), reading);
   check_document(document, root);
+  document.setting.places = reading.given;
   return document;
 }
 

@@ -96,6 +96,9 @@ struct Evaluation {
   int span() const;  ///< the longest of lengths: it decides where the windows lie
 };
 
+/// Key path -> file:line:column of its value, for messages; of given keys only.
+using Places = std::map<std::string, std::string>;
+
 /// Everything an arm is made of.
 struct Setting {
   Model model;
@@ -103,6 +106,7 @@ struct Setting {
   Data data;
   Train train;
   std::vector<Evaluation> evaluate;
+  Places places;
 };
 
 /// Varied key -> label of the value taken.
@@ -114,6 +118,7 @@ struct View {
   Labels labels;      ///< evaluate-stage keys only
   encoding::PositionChoice position;
   std::vector<std::string> evaluations;  ///< names of the evaluations that this view takes part in
+  Places places;
 };
 
 /// One train-stage combination of `vary`; trained once per seed, evaluated under every view.
@@ -160,6 +165,9 @@ Spec load_spec(std::filesystem::path const& path, Overrides const& overrides, Ca
 Spec read_spec(std::string const& text, std::string const& file, Overrides const& overrides, Catalogue const& catalogue);
 
 inline std::string const& resolved_yaml(Spec const& spec) { return spec.resolved; }
+
+/// Where the value of a key was written, or the nearest block above it; `otherwise` when nothing of it was.
+std::string place_of(Places const& places, std::string const& key, std::string const& otherwise);
 
 /// "rope", "rope+alibi", "direct_sum(rope, alibi)"; "none", "yarn", "yarn x4": how tables call them.
 std::string label_of(std::vector<encoding::Choice> const& choices);

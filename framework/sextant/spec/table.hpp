@@ -42,7 +42,7 @@ void read_table(S& s, Node const& root, std::string const& path, std::vector<Fie
     if (field.settle && (!node || node->is_plain("auto"))) {
       unsettled.push_back(&field);
     } else if (node) {
-      reading.given.insert(below(path, field.name()));
+      reading.given[below(path, field.name())] = node->place.text();
       field.read(s, *node, below(path, field.name()), reading);
     } else if (field.required()) {
       fail_missing(root, path, field.option, keys);

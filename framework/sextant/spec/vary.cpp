@@ -277,7 +277,9 @@ Arm read_arm(Node const& root, Combination const& combination, std::vector<Axis>
                did_you_mean(name, start.evaluations));
   for (auto const& seen : combine(start, groups_of(axes, Stage::evaluate))) {
     View view;
-    view.position = read_combination(root, seen, catalogue).setting.position;
+    Setting setting = read_combination(root, seen, catalogue).setting;
+    view.position = std::move(setting.position);
+    view.places = std::move(setting.places);
     for (auto const& [key, label] : seen.labels)
       if (!combination.labels.contains(key) || combination.labels.at(key) != label) view.labels[key] = label;
     view.label = join_labels(label_of(view.position.scalings), "position.scaling", view.labels, axes, Stage::evaluate);

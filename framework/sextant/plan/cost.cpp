@@ -1,0 +1,105 @@
+#include <sextant/plan/cost.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+namespace sextant::plan {
+namespace {
+using spec::Model;
+
+struct Widths {
+  double width, query, key_value, qkv, mlp, mlp_in;
+};
+
+Widths widths_of(Model const& model) {
+  double const query = static_cast<double>(model.heads) * model.head_width;
+  double const key_value = static_cast<double>(model.kv_heads) * model.head_width;
+  bool const gated = model.mlp.kind == spec::MlpKind::swiglu;
+  return {static_cast<double>(model.width), query, key_value, query + 2 * key_value, static_cast<double>(model.mlp.width),
+          (gated ? 2.0 : 1.0) * model.mlp.width};
+}
+
+// Weights of one layer's matrix products.
+double layer_products(Model const& model) {
+  auto const w = widths_of(model);
+  return w.width * w.qkv + w.query * w.width + w.width * w.mlp_in + w.mlp * w.width;
+}
+
+double file_number(char const* path) {
+  std::ifstream in(path);
+  double value = 0;
+  return in >> value ? value : 0;  // "max" is no number: no limit
+}
+}  // namespace
+
+std::int64_t parameters_of(Model const& model, PositionFacts const& position) {
+  double const norm = model.width * (model.norm.kind == spec::NormKind::layernorm ? 2.0 : 1.0);
+  double const layer = layer_products(model) + 2 * norm + (model.qk_norm ? 2.0 * model.head_width : 0);
+  double const embedding = static_cast<double>(vocabulary) * model.width;
+  return static_cast<std::int64_t>(embedding * (model.tie_embedding ? 1 : 2) + model.layers * layer + norm) +
+         position.parameters;
+}
+
+double forward_flop(Model const& model, double tokens, double length) {
+  auto const w = widths_of(model);
+  double const products = model.layers * layer_products(model) + w.width * vocabulary;
+  return tokens * (2 * products + model.layers * 2 * length * w.query);
+}
+
+double activation_bytes(Model const& model, double rows, double length, bool backward) {
+  auto const w = widths_of(model);
+  double const tokens = rows * length;
+  double const layer = 3 * w.width + 4 + w.qkv + (model.qk_norm ? w.query + w.key_value + 2.0 * (model.heads + model.kv_heads) : 0) +
+                       w.query + model.heads + w.mlp_in + w.mlp;
+  double const input = w.width;
+  double const kept = backward ? model.layers * (layer + input) : layer;
+  double const ends = 3 * w.width + 5;
+  double const gradients = backward ? 2 * w.width + w.query + w.qkv + w.mlp_in + w.mlp : 0;
+  double const logits = std::min(tokens, 4194304.0 / vocabulary) * vocabulary;
+  return 4 * (tokens * (kept + ends + gradients) + logits);
+}
+
+Cost train_cost(Model const& model, spec::Train const& train, PositionFacts const& position, Machine const& machine) {
+  Cost cost;
+  cost.parameters = parameters_of(model, position);
+  double const tokens = static_cast<double>(train.rows) * train.length;
+  cost.flop = 3 * forward_flop(model, tokens, train.length) * train.steps;
+  cost.bytes = 4 * 4.0 * static_cast<double>(cost.parameters) + activation_bytes(model, train.rows, train.length, true);
+  cost.seconds = cost.flop / (machine.gflops * 1e9);
+  return cost;
+}
+
+int evaluate_rows(spec::Train const& train, spec::Evaluation const& evaluation, int length) {
+  std::int64_t const tokens = static_cast<std::int64_t>(train.rows) * train.length;
+  return static_cast<int>(std::clamp<std::int64_t>(tokens / length, 1, evaluation.windows));
+}
+
+Cost evaluate_cost(Model const& model, spec::Evaluation const& evaluation, int rows, int length, PositionFacts const& position,
+                   Machine const& machine) {
+  Cost cost;
+  cost.parameters = parameters_of(model, position);
+  bool const cut = evaluation.context && *evaluation.context < length;
+  double const seen = cut ? *evaluation.context : length;
+  double const tokens = static_cast<double>(evaluation.windows) * length * (cut ? 2 : 1);
+  cost.flop = forward_flop(model, tokens, seen);
+  double const at_once = cut ? rows * 2.0 * length / seen : rows;
+  cost.bytes = 4.0 * static_cast<double>(cost.parameters) + activation_bytes(model, at_once, seen, false);
+  cost.seconds = cost.flop / (machine.gflops * 1e9);
+  return cost;
+}
+
+double available_memory() {
+  double available = 0;
+  std::ifstream in("/proc/meminfo");
+  std::string key, rest;
+  double kib = 0;
+  while (in >> key >> kib && std::getline(in, rest))
+    if (key == "MemAvailable:") available = kib * 1024;
+  double const limit = file_number("/sys/fs/cgroup/memory.max");
+  double const used = file_number("/sys/fs/cgroup/memory.current");
+  if (limit > 0 && (available == 0 || limit - used < available)) available = limit - used;
+  return std::max(available, 0.0);
+}
+
+}  // namespace sextant::plan

@@ -1,0 +1,110 @@
+#include <sextant/base/file.hpp>
+#include <sextant/plan/identity.hpp>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace sextant::plan {
+namespace {
+using encoding::Choice;
+using encoding::PositionChoice;
+using encoding::Role;
+using nlohmann::json;  // an object sorts its keys; a double is written with as many digits as it takes to read it back
+
+json value_json(encoding::Value const& value) {
+  struct Write {
+    json operator()(encoding::Auto) const { return nullptr; }
+    json operator()(bool b) const { return b; }
+    json operator()(std::int64_t i) const { return i; }
+    json operator()(double x) const { return x; }
+    json operator()(std::string const& s) const { return s; }
+    json operator()(std::vector<double> const& list) const { return list; }
+  };
+  return std::visit(Write{}, value);
+}
+
+json choice_json(Choice const& choice, Role role, World const& world) {
+  json options = json::object(), parts = json::array();
+  for (auto const& [name, value] : choice.options) options[name] = value_json(value);
+  for (auto const& part : choice.parts) parts.push_back(choice_json(part, role, world));
+  return {{"use", choice.use}, {"plugin", world.plugin_sha256(role, choice.use)}, {"options", options}, {"parts", parts}};
+}
+
+json position_json(PositionChoice const& position, World const& world) {
+  json encodings = json::array(), scalings = json::array();
+  for (auto const& choice : position.encodings) encodings.push_back(choice_json(choice, Role::encoding, world));
+  for (auto const& choice : position.scalings) scalings.push_back(choice_json(choice, Role::scaling, world));
+  return {{"encodings", encodings}, {"scalings", scalings}, {"trained_length", position.trained_length}};
+}
+
+json model_json(spec::Model const& m) {
+  return {{"family", "decoder"},
+          {"layers", m.layers},
+          {"width", m.width},
+          {"heads", m.heads},
+          {"kv_heads", m.kv_heads},
+          {"head_width", m.head_width},
+          {"mlp", m.mlp.kind == spec::MlpKind::swiglu ? "swiglu" : "gelu"},
+          {"mlp_width", m.mlp.width},
+          {"norm", m.norm.kind == spec::NormKind::rmsnorm ? "rmsnorm" : "layernorm"},
+          {"norm_eps", m.norm.eps},
+          {"qk_norm", m.qk_norm},
+          {"tie_embedding", m.tie_embedding},
+          {"init_std", m.init.std},
+          {"init_residual_by_depth", m.init.residual == spec::Residual::by_depth}};
+}
+
+json data_json(spec::Data const& d, World const& world) {
+  return {{"corpus", world.corpus(d.corpus).sha256}, {"tokens", "bytes"}, {"train", d.split.train}};
+}
+
+json train_json(spec::Train const& t) {
+  return {{"steps", t.steps},
+          {"length", t.length},
+          {"rows", t.rows},
+          {"optimiser", "adamw"},
+          {"rate", t.optimiser.rate},
+          {"betas", t.optimiser.betas},
+          {"eps", t.optimiser.eps},
+          {"decay", t.optimiser.decay},
+          {"clip", t.optimiser.clip},
+          {"schedule", "cosine"},
+          {"warmup", t.schedule.warmup},
+          {"floor", t.schedule.floor},
+          {"precision", "fp32"}};
+}
+}  // namespace
+
+std::string canonical_train(TrainStage const& stage, World const& world) {
+  json const all = {{"stage", "train"},
+                    {"numerics", numerics_revision},
+                    {"model", model_json(stage.model)},
+                    {"position", position_json(stage.position, world)},
+                    {"data", data_json(stage.data, world)},
+                    {"train", train_json(stage.train)},
+                    {"seed", stage.seed},
+                    {"order_seed", stage.order_seed}};
+  return all.dump();
+}
+
+std::string canonical_evaluate(EvaluateStage const& stage, World const& world) {
+  auto keep = stage.evaluation.keep;
+  std::sort(keep.begin(), keep.end());
+  json const all = {{"stage", "evaluate"},
+                    {"numerics", numerics_revision},
+                    {"weights", stage.train_id},
+                    {"test", stage.data.split.test},
+                    {"position", position_json(stage.position, world)},
+                    {"probe", "lm_loss"},
+                    {"length", stage.length},
+                    {"span", stage.span},
+                    {"windows", stage.evaluation.windows},
+                    {"rows", stage.rows},
+                    {"context", stage.seen()},
+                    {"keep", keep}};
+  return all.dump();
+}
+
+std::string id_of(std::string const& canonical) { return sha256(canonical).substr(0, 16); }
+
+}  // namespace sextant::plan
