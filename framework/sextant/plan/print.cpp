@@ -64,7 +64,7 @@ std::string measurement_lines(Plan const& plan, std::string const& train_id, std
     std::string const name = stage.evaluation.name + (stage.view == "none" ? "" : " under " + stage.view);
     if (lines.empty() || lines.back().name != name) lines.push_back({name, "", 0, 0, 0});
     Line& line = lines.back();
-    line.lengths += " " + std::to_string(stage.length);
+    line.lengths += fmt::format(" {}", stage.length);
     ++line.stages;
     line.done += done(stage.id);
     line.seconds += stage.cost.seconds;
