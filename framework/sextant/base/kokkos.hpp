@@ -1,6 +1,7 @@
 // The one place that knows which Kokkos this is (3.4 to 5.x): spaces, View aliases, what moved between versions.
 #pragma once
 #include <Kokkos_Core.hpp>
+
 #include <string>
 
 namespace sextant {
@@ -43,5 +44,17 @@ template <class T>
 Heads<T> as_heads(T* data, int batch, int heads, int seq_len, int head_dim) {
   return as_heads(data, batch, heads, seq_len, head_dim, static_cast<std::size_t>(heads) * head_dim);
 }
+
+#if KOKKOS_VERSION < 30700
+using KokkosSettings = Kokkos::InitArguments;
+inline KokkosSettings kokkos_settings(int threads) { return KokkosSettings(threads); }
+#else
+using KokkosSettings = Kokkos::InitializationSettings;
+inline KokkosSettings kokkos_settings(int threads) {
+  KokkosSettings settings;
+  if (threads > 0) settings.set_num_threads(threads);
+  return settings;
+}
+#endif
 
 }  // namespace sextant

@@ -1,0 +1,23 @@
+#include <sextant/base/error.hpp>
+#include <sextant/base/kokkos.hpp>
+#include <sextant/base/session.hpp>
+
+#include <cstdlib>
+
+namespace sextant {
+
+Session::Session(int threads) {
+  ::setenv("OMP_PROC_BIND", "false", 0);  // what the caller has set wins; Kokkos warns without
+  expect(threads >= 0, "threads: is ", threads, ", expected a whole number >= 1");
+  Kokkos::initialize(kokkos_settings(threads > 0 ? threads : -1));
+  int const have = concurrency();
+  if (threads > 0 && on_host && have != threads) {
+    Kokkos::finalize();
+    fail("asked for ", threads, " threads, but the backend ", Exec::name(), " has ", have,
+         ": build against a Kokkos with OpenMP, or leave --threads out");
+  }
+}
+
+Session::~Session() { Kokkos::finalize(); }
+
+}  // namespace sextant

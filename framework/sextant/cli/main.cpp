@@ -1,0 +1,34 @@
+// The program `sextant`: parses the command line and maps what goes wrong to an exit status.
+#include <sextant/cli/command.hpp>
+
+#include <cstdio>
+#include <exception>
+
+namespace sextant::build {
+extern char const* const version;
+}
+
+int main(int argc, char** argv) {
+  using namespace sextant::cli;
+  CLI::App app{"Sextant: position encodings of transformers, trained, measured and compared.", "sextant"};
+  app.set_version_flag("--version", std::string("sextant ") + sextant::build::version);
+  app.require_subcommand(1);
+  app.fallthrough();
+  Context context;
+  context.app = &app;
+  for (int i = 0; i < argc; ++i) context.command_line += (i ? " " : "") + std::string(argv[i]);
+  app.add_option("--plugin", context.plugins, "load this plugin file too (may be repeated)")->type_name("FILE")->take_all();
+  app.add_option("--threads", context.threads, "threads to compute with (default: all)")->check(CLI::PositiveNumber);
+  for (auto const add : {add_list, add_describe, add_validate, add_plan, add_run, add_status, add_compare, add_report,
+                         add_plot, add_corpus, add_env, add_verify, add_completion})
+    add(app, context);
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::ParseError const& error) {
+    return app.exit(error) == 0 ? done : wrong;
+  } catch (std::exception const& error) {
+    std::fprintf(stderr, "sextant: %s\n", error.what());
+    return wrong;
+  }
+  return context.code;
+}

@@ -1,0 +1,111 @@
+// compare, report, plot: what a study says.
+#include <sextant/base/file.hpp>
+#include <sextant/cli/command.hpp>
+#include <sextant/report/html.hpp>
+#include <sextant/report/load.hpp>
+#include <sextant/report/plots.hpp>
+#include <sextant/report/table.hpp>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+namespace sextant::cli {
+namespace {
+/// A study file, or the one in a study folder.
+fs::path study_file(std::string const& given) {
+  std::error_code none;
+  return fs::is_directory(given, none) ? fs::path(given) / "study.h5" : fs::path(given);
+}
+
+void put(std::string const& text, std::string const& output) {
+  if (output.empty() || output == "-") fmt::print("{}", text);
+  else {
+    write_file_atomically(output, text);
+    fmt::print(stderr, "{}\n", fs::absolute(output).lexically_normal().string());
+  }
+}
+}  // namespace
+
+void add_compare(CLI::App& app, Context& context) {
+  struct Arguments {
+    std::vector<std::string> files;
+    std::string by = "arm", format = "terminal";
+    report::CompareOptions options;
+  };
+  auto* const command = add_command(app, "compare", "Means, intervals, paired differences and p-values, side by side",
+                                    {"compare results/quickstart --by encoding --baseline rope",
+                                     "compare a/study.h5 b/study.h5 --format markdown"});
+  auto const a = std::make_shared<Arguments>();
+  command->add_option("study", a->files, "study files or folders")->required();
+  command->add_option("--by", a->by, "arm (default), encoding or scaling");
+  command->add_option("--baseline", a->options.baseline, "arm that the others are compared with");
+  command->add_option("--probe", a->options.probe, "which measurement (default: the first)");
+  command->add_option("--region", a->options.region, "part of the window, e.g. mean or tail64");
+  command->add_option("--metric", a->options.metric, "e.g. loss");
+  command->add_option("--format", a->format, "terminal, markdown, csv, latex or json");
+  takes_json(command, context);
+  command->callback([a, &context] {
+    std::vector<report::StudyView> studies;
+    for (auto const& file : a->files) studies.push_back(report::load_study(study_file(file)));
+    a->options.by = report::by_from(a->by);
+    auto const format = context.json ? report::Format::json : report::format_from(a->format);
+    fmt::print("{}", report::render(report::compare(studies, a->options), format, report::terminal_look(STDOUT_FILENO)));
+  });
+}
+
+void add_report(CLI::App& app, Context&) {
+  struct Arguments {
+    std::string file, output;
+    bool markdown = false, latex = false, csv = false;
+  };
+  auto* const command = add_command(app, "report", "The report page of a study, or its table as Markdown, LaTeX or CSV",
+                                    {"report results/quickstart", "report study.h5 --md", "report study.h5 -o page.html"});
+  auto const a = std::make_shared<Arguments>();
+  command->add_option("study", a->file, "a study file or folder")->required();
+  command->add_option("-o,--output", a->output, "where to write (default: report.html beside the study; tables: stdout)");
+  auto* const md = command->add_flag("--md", a->markdown, "the table as Markdown");
+  auto* const latex = command->add_flag("--latex", a->latex, "the table as LaTeX")->excludes(md);
+  command->add_flag("--csv", a->csv, "the numbers as CSV")->excludes(md)->excludes(latex);
+  command->callback([a] {
+    fs::path const file = study_file(a->file);
+    auto const study = report::load_study(file);
+    if (a->markdown || a->latex || a->csv) {
+      report::CompareOptions options;
+      options.baseline = report::default_baseline(study);
+      auto const format = a->markdown ? report::Format::markdown : a->latex ? report::Format::latex : report::Format::csv;
+      put(report::render(report::compare(study, options), format), a->output);
+    } else {
+      put(report::html_report(study), a->output.empty() ? (file.parent_path() / "report.html").string() : a->output);
+    }
+  });
+}
+
+void add_plot(CLI::App& app, Context&) {
+  struct Arguments {
+    std::string file, name, output;
+    bool list = false;
+  };
+  auto* const command = add_command(app, "plot", "One plot of a study as an SVG file",
+                                    {"plot results/quickstart extrapolation -o extrapolation.svg",
+                                     "plot results/quickstart --list"});
+  auto const a = std::make_shared<Arguments>();
+  command->add_option("study", a->file, "a study file or folder")->required();
+  command->add_option("name", a->name, "which plot; see --list");
+  command->add_option("-o,--output", a->output, "file to write (default: stdout)");
+  command->add_flag("--list", a->list, "print the plots and whether this study has data for them");
+  command->callback([a] {
+    auto const study = report::load_study(study_file(a->file));
+    if (a->list) {
+      fmt::print("{}", report::plot_list(&study));
+      return;
+    }
+    std::vector<std::string> names;
+    for (auto const& plot : report::plots()) names.push_back(plot.name);
+    expect(!a->name.empty(), "plot: which one? ", join(names));
+    put(report::plot_svg(study, a->name), a->output);
+  });
+}
+
+}  // namespace sextant::cli

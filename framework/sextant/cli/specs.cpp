@@ -1,0 +1,75 @@
+#include <sextant/base/file.hpp>
+#include <sextant/cli/specs.hpp>
+#include <sextant/tasks/corpus.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <thread>
+
+namespace sextant::cli {
+namespace fs = std::filesystem;
+
+std::shared_ptr<SpecArguments> takes_spec(CLI::App* command) {
+  auto const arguments = std::make_shared<SpecArguments>();
+  command->add_option("spec", arguments->path, "a spec file, or a folder that holds spec.yaml")->required();
+  command->add_option("--tier", arguments->tier, "smoke, small (default) or article");
+  command->add_option("--set", arguments->sets, "override one key, e.g. train.steps=50 (may be repeated)")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  return arguments;
+}
+
+void takes_folder(CLI::App* command, SpecArguments& arguments) {
+  command->add_option("-o,--output", arguments.folder, "folder of the study (default: results/<study>)")->type_name("FOLDER");
+}
+
+spec::Spec read_spec(SpecArguments const& arguments, encoding::Registry const& registry) {
+  spec::Overrides overrides;
+  if (!arguments.tier.empty()) overrides.tier = arguments.tier;
+  overrides.sets = arguments.sets;
+  return spec::load_spec(arguments.path, overrides, spec::Catalogue(registry));
+}
+
+plan::Plan plan_of(spec::Spec const& spec, encoding::Registry const& registry, int threads) {
+  plan::Machine machine;
+  machine.threads = threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency());
+  machine.memory = plan::available_memory();
+  if (double const known = known_gflops(machine.threads); known > 0) machine.gflops = known;
+  auto const corpus = [](std::string const& name) {
+    auto const loaded = tasks::load_corpus(name, tasks::default_cache());
+    return plan::CorpusFacts{loaded.sha256, static_cast<std::int64_t>(loaded.bytes.size())};
+  };
+  return plan::make_plan(spec, plan::world_of(registry, corpus, machine));
+}
+
+fs::path folder_of(SpecArguments const& arguments, spec::Spec const& spec) {
+  if (!arguments.folder.empty()) {
+    expect(fs::path(arguments.folder).extension() != ".h5", "-o ", arguments.folder,
+           ": is the name of a file, expected a folder; the study file in it is study.h5");
+    return arguments.folder;
+  }
+  return fs::path("results") / (spec.tier == "small" ? spec.study : spec.study + "-" + spec.tier);
+}
+
+namespace {
+fs::path machine_file() { return tasks::default_cache() / "machine.json"; }
+}  // namespace
+
+double known_gflops(int threads) {
+  std::error_code none;
+  if (!fs::exists(machine_file(), none)) return 0;
+  auto const json = nlohmann::json::parse(read_file(machine_file()), nullptr, false);
+  std::string const key = std::to_string(threads);
+  return json.is_object() && json.contains(key) && json[key].is_number() ? json[key].get<double>() : 0;
+}
+
+void remember_gflops(double gflops, int threads) {
+  std::error_code none;
+  nlohmann::json json;
+  if (fs::exists(machine_file(), none)) json = nlohmann::json::parse(read_file(machine_file()), nullptr, false);
+  if (!json.is_object()) json = nlohmann::json::object();
+  json[std::to_string(threads)] = gflops;
+  write_file_atomically(machine_file(), json.dump() + "\n");
+}
+
+}  // namespace sextant::cli

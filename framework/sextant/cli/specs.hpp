@@ -1,0 +1,30 @@
+// From a spec on the command line to its plan: shared by validate, plan, run and status.
+#pragma once
+#include <sextant/cli/command.hpp>
+#include <sextant/plan/plan.hpp>
+
+#include <memory>
+
+namespace sextant::cli {
+
+struct SpecArguments {
+  std::string path;
+  std::string tier;
+  std::vector<std::string> sets;
+  std::string folder;  ///< -o
+};
+/// Adds SPEC, --tier and --set.
+std::shared_ptr<SpecArguments> takes_spec(CLI::App* command);
+/// Adds -o.
+void takes_folder(CLI::App* command, SpecArguments& arguments);
+
+spec::Spec read_spec(SpecArguments const& arguments, encoding::Registry const& registry);
+plan::Plan plan_of(spec::Spec const& spec, encoding::Registry const& registry, int threads);
+/// -o, or results/<study>, with the tier behind it unless that is small.
+std::filesystem::path folder_of(SpecArguments const& arguments, spec::Spec const& spec);
+
+/// GFLOP/s that training on this machine was last seen to sustain, kept in the cache folder.
+double known_gflops(int threads);
+void remember_gflops(double gflops, int threads);
+
+}  // namespace sextant::cli

@@ -1,0 +1,181 @@
+// validate, plan, run, status: from a spec to a study.
+#include <sextant/base/file.hpp>
+#include <sextant/base/session.hpp>
+#include <sextant/cli/specs.hpp>
+#include <sextant/report/html.hpp>
+#include <sextant/report/load.hpp>
+#include <sextant/run/runner.hpp>
+#include <sextant/run/stop.hpp>
+#include <sextant/tasks/corpus.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace sextant::cli {
+namespace {
+
+/// The spec that a study folder was made from.
+fs::path kept_spec(fs::path const& folder) { return folder / "spec.yaml"; }
+
+/// Keeps the spec beside the results, and refuses a folder that holds another study.
+void keep_spec(fs::path const& folder, spec::Spec const& spec) {
+  fs::path const file = kept_spec(folder);
+  std::error_code none;
+  if (fs::exists(file, none)) {
+    std::string const head = "\nstudy: " + spec.study + "\n";
+    std::string const kept = "\n" + read_file(file);
+    expect(kept.find(head) != std::string::npos, folder.string(), ": holds another study (see ", file.string(),
+           "), expected ", spec.study, ": choose another folder with -o");
+  }
+  write_file_atomically(file, spec.resolved);
+}
+
+/// A study file made from a spec that has changed since is kept under another name.
+void keep_old_study(fs::path const& study, spec::Spec const& spec) {
+  std::error_code none;
+  if (!fs::exists(study, none)) return;
+  std::string const resolved = results::read_group(study, "spec").text("resolved");
+  if (resolved == spec.resolved) return;
+  fs::path const old = study.parent_path() / ("study-" + sha256(resolved).substr(0, 8) + ".h5");
+  fs::rename(study, old);
+  fmt::print(stderr, "the spec has changed: the earlier study file is now {}\n", old.string());
+}
+
+void print_failures(std::vector<run::Failure> const& failures) {
+  if (failures.empty()) return;
+  fmt::print("\n{} stage{} failed:\n", failures.size(), failures.size() == 1 ? "" : "s");
+  for (auto const& failure : failures) fmt::print("  {}  {}: {}\n", failure.stage, failure.what, failure.message);
+}
+
+int run_study(SpecArguments const& arguments, run::RunOptions options, Context& context) {
+  auto& registry = context.registry();
+  spec::Spec const spec = read_spec(arguments, registry);
+  options.folder = folder_of(arguments, spec);
+  options.cache = tasks::default_cache();
+  options.command_line = context.command_line;
+  plan::Plan const plan = plan_of(spec, registry, context.threads);
+  keep_spec(options.folder, spec);
+  results::Store const store(options.folder);
+  keep_old_study(store.study_file(), spec);
+  for (auto const& note : plan.notes) fmt::print(stderr, "note: {}\n", note);
+
+  run::catch_signals();
+  run::Outcome outcome;
+  {
+    Session const kokkos(context.threads);
+    outcome = run::run_plan(Exec(), spec, plan, registry, options);
+    if (outcome.gflops > 0) remember_gflops(outcome.gflops, plan.machine.threads);
+  }
+  if (outcome.stopped) {
+    fmt::print(stderr, "stopped; the same command goes on from here\n");
+    return stopped;
+  }
+  auto const study = report::load_study(outcome.study_file);
+  fs::path const page = options.folder / "report.html";
+  write_file_atomically(page, report::html_report(study));
+  fmt::print("{}", report::terminal_table(study, STDOUT_FILENO));
+  fmt::print("\n{} of {} stages done now, {} found done\n", outcome.done, plan.train.size() + plan.evaluate.size(),
+             outcome.repeated);
+  fmt::print("study   {}\nreport  {}\n", fs::absolute(outcome.study_file).lexically_normal().string(),
+             fs::absolute(page).lexically_normal().string());
+  print_failures(outcome.failures);
+  return outcome.failures.empty() ? done : failed;
+}
+
+int print_status(std::string const& given, Context& context) {
+  fs::path folder = given;
+  if (folder.filename() == "study.h5") folder = folder.parent_path();
+  expect(fs::exists(kept_spec(folder)), given, ": is not the folder of a study: it holds no spec.yaml");
+  auto& registry = context.registry();
+  SpecArguments arguments{.path = kept_spec(folder).string()};
+  plan::Plan const plan = plan_of(read_spec(arguments, registry), registry, context.threads);
+  results::Store const store(folder);
+  nlohmann::json json{{"study", plan.study}, {"stages", nlohmann::json::array()}};
+  std::map<std::string, int> count;
+  std::vector<std::string> lines;
+  auto const add = [&](std::string const& id, std::string const& what) {
+    std::string const status = store.status(id);
+    std::string const message = store.failure(id).value_or("");
+    ++count[status];
+    json["stages"].push_back({{"id", id}, {"what", what}, {"status", status}, {"message", message}});
+    if (status == "running" || status == "failed") lines.push_back(fmt::format("  {:<8} {}  {}", status, what, message));
+  };
+  for (auto const& s : plan.train) add(s.id, fmt::format("train {} seed {}", s.arm, s.seed));
+  for (auto const& s : plan.evaluate)
+    add(s.id, fmt::format("{} {} seed {}: {} at {}", s.arm, s.view, s.seed, s.evaluation.name, s.length));
+  if (context.json) {
+    for (auto const& [status, n] : count) json["count"][status] = n;
+    fmt::print("{}\n", json.dump(2));
+    return done;
+  }
+  fmt::print("{}: {} of {} stages done, {} running, {} failed, {} to do\n", plan.study, count["done"],
+             plan.train.size() + plan.evaluate.size(), count["running"], count["failed"], count["planned"]);
+  for (auto const& line : lines) fmt::print("{}\n", line);
+  return done;
+}
+
+}  // namespace
+
+void add_validate(CLI::App& app, Context& context) {
+  auto* const command = add_command(app, "validate", "Check a spec and print it with every default filled in",
+                                    {"validate experiments/quickstart", "validate spec.yaml --set train.steps=50"});
+  auto const arguments = takes_spec(command);
+  takes_json(command, context);
+  command->callback([arguments, &context] {
+    auto& registry = context.registry();
+    spec::Spec const spec = read_spec(*arguments, registry);
+    plan::Plan const plan = plan_of(spec, registry, context.threads);
+    if (context.json)
+      fmt::print("{}\n", nlohmann::json{{"study", spec.study}, {"tier", spec.tier}, {"resolved", spec.resolved},
+                                        {"train_stages", plan.train.size()}, {"evaluate_stages", plan.evaluate.size()},
+                                        {"notes", plan.notes}}.dump(2));
+    else {
+      fmt::print("{}", spec.resolved);
+      for (auto const& note : plan.notes) fmt::print(stderr, "note: {}\n", note);
+      fmt::print(stderr, "{} is valid: {} models to train, {} measurements\n", spec.file, plan.train.size(),
+                 plan.evaluate.size());
+    }
+  });
+}
+
+void add_plan(CLI::App& app, Context& context) {
+  auto* const command = add_command(app, "plan", "What a run would do: stages, parameters, FLOP, bytes, minutes",
+                                    {"plan experiments/quickstart", "plan experiments/quickstart --tier smoke --json"});
+  auto const arguments = takes_spec(command);
+  takes_folder(command, *arguments);
+  takes_json(command, context);
+  command->callback([arguments, &context] {
+    auto& registry = context.registry();
+    spec::Spec const spec = read_spec(*arguments, registry);
+    plan::Plan const plan = plan_of(spec, registry, context.threads);
+    results::Store const store(folder_of(*arguments, spec));
+    auto const is_done = [&](std::string const& id) { return store.done(id); };
+    fmt::print("{}", context.json ? plan_json(plan, is_done) + "\n" : plan_text(plan, is_done));
+  });
+}
+
+void add_run(CLI::App& app, Context& context) {
+  auto* const command =
+      add_command(app, "run", "Train and measure what a spec says; go on where an earlier run stopped",
+                  {"run experiments/quickstart", "run experiments/quickstart --tier smoke -o /tmp/smoke",
+                   "run spec.yaml --only alibi --set train.seeds=[11]"});
+  auto const arguments = takes_spec(command);
+  takes_folder(command, *arguments);
+  auto const options = std::make_shared<run::RunOptions>();
+  command->add_option("--only", options->only, "carry out this arm alone")->type_name("ARM");
+  command->add_flag("--fail-fast", options->fail_fast, "stop at the first failure");
+  command->add_flag("--quiet", options->quiet, "no progress");
+  command->callback([arguments, options, &context] { context.code = run_study(*arguments, *options, context); });
+}
+
+void add_status(CLI::App& app, Context& context) {
+  auto* const command = add_command(app, "status", "How far a study is, also while another process runs it",
+                                    {"status results/quickstart", "status results/quickstart --json"});
+  auto const folder = std::make_shared<std::string>();
+  command->add_option("study", *folder, "the folder of a study, or its study.h5")->required();
+  takes_json(command, context);
+  command->callback([folder, &context] { context.code = print_status(*folder, context); });
+}
+
+}  // namespace sextant::cli

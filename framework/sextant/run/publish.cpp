@@ -1,0 +1,98 @@
+#include <sextant/base/error.hpp>
+#include <sextant/encoding/encoding.hpp>
+#include <sextant/results/study.hpp>
+#include <sextant/run/runner.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace sextant::build {
+extern char const* const version;
+extern char const* const compiler;
+extern char const* const flags;
+extern char const* const kokkos_version;
+extern char const* const source_dir;
+}  // namespace sextant::build
+
+namespace sextant::run {
+namespace {
+
+void collect(encoding::Choice const& choice, std::set<std::string>& names) {
+  names.insert(choice.use);
+  for (auto const& part : choice.parts) collect(part, names);
+}
+
+results::Provenance provenance_of(plan::Plan const& plan, encoding::Registry const& registry, RunOptions const& options,
+                                  std::string const& started) {
+  results::Provenance p = results::this_machine();
+  results::add_source_state(p, build::source_dir);
+  p.compiler = build::compiler;
+  p.flags = build::flags;
+  p.kokkos_version = build::kokkos_version;
+  p.backend = Exec::name();
+  p.device = on_host ? "host" : "device";
+  p.threads = concurrency();
+  p.command_line = options.command_line;
+  p.started = started;
+  p.finished = results::now_iso8601();
+  std::set<std::string> encodings, scalings, corpora;
+  for (auto const& stage : plan.train) {
+    for (auto const& choice : stage.position.encodings) collect(choice, encodings);
+    corpora.insert(stage.data.corpus);
+  }
+  for (auto const& stage : plan.evaluate)
+    for (auto const& choice : stage.position.scalings) scalings.insert(choice.use);
+  for (auto const role : {encoding::Role::encoding, encoding::Role::scaling})
+    for (auto const& name : role == encoding::Role::encoding ? encodings : scalings) {
+      auto const& file = registry.file_of(role, name);
+      p.plugins.push_back({.name = name, .version = build::version, .abi = "1", .sha256 = sha256_file(file),
+                           .origin = file.string(), .source = registry.describe(role, name).source});
+    }
+  for (auto const& name : corpora) {
+    auto const corpus = tasks::load_corpus(name, options.cache);
+    p.inputs.push_back({.name = corpus.name, .kind = "corpus", .bytes = static_cast<std::int64_t>(corpus.bytes.size()),
+                        .sha256 = corpus.sha256, .licence = corpus.licence});
+  }
+  return p;
+}
+
+std::vector<results::Run> runs_of(plan::Plan const& plan) {
+  std::vector<results::Run> runs;
+  for (auto const& train : plan.train) {
+    runs.push_back({.id = train.id, .seed = train.seed, .encoding = train.arm, .labels = train.labels, .stages = {train.id}});
+    std::size_t const own = runs.size() - 1;
+    for (auto const& measure : plan.evaluate) {
+      if (measure.train_id != train.id) continue;
+      std::string const id = run_id(train.id, measure.view);
+      auto run = std::find_if(runs.begin() + static_cast<std::ptrdiff_t>(own), runs.end(),
+                              [&](auto const& r) { return r.id == id; });
+      if (run == runs.end()) {
+        runs.push_back({.id = id, .seed = train.seed, .encoding = train.arm, .scaling = measure.view,
+                        .labels = measure.labels, .parents = {train.id}});
+        run = runs.end() - 1;
+      }
+      run->stages.push_back(measure.id);
+    }
+  }
+  return runs;
+}
+
+}  // namespace
+
+void publish(spec::Spec const& spec, plan::Plan const& plan, encoding::Registry const& registry,
+             results::Store const& store, RunOptions const& options, std::string const& started) {
+  results::Study study;
+  study.name = spec.study;
+  study.title = spec.title;
+  study.creator_version = build::version;
+  study.source = spec.text;
+  study.resolved = spec.resolved;
+  study.provenance = provenance_of(plan, registry, options, started);
+  study.runs = runs_of(plan);
+  results::Group file = results::assemble(study, store);
+  file.set("question", spec.question).set("tier", spec.tier).set("baseline", spec.report.baseline);
+  if (!spec.source.empty()) file.set("sources", spec.source);
+  store.publish(file);
+}
+
+}  // namespace sextant::run

@@ -1,0 +1,167 @@
+#include <sextant/base/error.hpp>
+#include <sextant/model/trainer.hpp>
+#include <sextant/results/study.hpp>
+#include <sextant/run/runner.hpp>
+#include <sextant/run/stop.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+#include <thread>
+
+namespace sextant::run {
+namespace {
+
+class Runner {
+ public:
+  Runner(Exec const& exec, plan::Plan const& plan, encoding::Registry const& registry, RunOptions const& options)
+      : exec_(exec), plan_(plan), registry_(registry), options_(options), store_(options.folder),
+        progress_(remaining_seconds(), options.quiet) {}
+
+  results::Store const& store() const { return store_; }
+  Outcome const& outcome() const { return outcome_; }
+
+  /// Passes over the plan until nothing is left that this process can do: a stage held by another runner is looked at
+  /// again on the next pass.
+  void run() {
+    try {
+      for (bool waiting = true; waiting;) {
+        waiting = false;
+        for (auto const& stage : plan_.train)
+          if (wanted(stage.arm)) waiting |= !carry_out(stage);
+        if (waiting) {
+          stop_point("while another runner finishes");
+          std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        }
+      }
+    } catch (Stopped const& stop) {
+      outcome_.stopped = true;
+      progress_.say(stop.what());
+    }
+  }
+
+ private:
+  bool wanted(std::string const& arm) const { return options_.only.empty() || options_.only == arm; }
+
+  double remaining_seconds() const {
+    double sum = 0;
+    for (auto const& stage : plan_.train)
+      if (wanted(stage.arm) && !store_.done(stage.id)) sum += stage.cost.seconds;
+    for (auto const& stage : plan_.evaluate)
+      if (wanted(stage.arm) && !store_.done(stage.id)) sum += stage.cost.seconds;
+    return sum;
+  }
+
+  tasks::Corpus const& corpus(std::string const& name) {
+    auto const found = corpora_.find(name);
+    return found != corpora_.end() ? found->second
+                                   : corpora_.emplace(name, tasks::load_corpus(name, options_.cache)).first->second;
+  }
+
+  /// Counts a stage that was done before this run once.
+  bool already(std::string const& id) {
+    if (!store_.done(id)) return false;
+    if (settled_.insert(id).second) ++outcome_.repeated;
+    return true;
+  }
+
+  /// True when the stage is done or has failed: nothing to wait for.
+  template <class Work>
+  bool attempt(std::string const& id, std::string const& name, double seconds, Work&& work) {
+    if (settled_.count(id) || already(id)) return true;
+    auto const claim = store_.try_claim(id);
+    if (!claim) return already(id);
+    progress_.start(name, seconds);
+    try {
+      results::Group record = work(*claim);
+      store_.write(*claim, record);
+      ++outcome_.done;
+      progress_.finish("done");
+    } catch (Stopped const&) {
+      throw;
+    } catch (std::exception const& error) {
+      store_.fail(*claim, error.what());
+      progress_.finish(text("FAILED: ", error.what()));
+      fail_stage(id, name, error.what());
+    }
+    settled_.insert(id);
+    return true;
+  }
+
+  void fail_stage(std::string const& id, std::string const& name, std::string const& message) {
+    outcome_.failures.push_back({id, name, message});
+    failed_.insert(id);
+    expect(!options_.fail_fast, name, " failed: ", message);
+  }
+
+  /// True when the train stage and all that measures it are settled.
+  bool carry_out(plan::TrainStage const& stage) {
+    std::string const name = fmt::format("{} seed {}", stage.arm, stage.seed);
+    bool const settled = attempt(stage.id, name, stage.cost.seconds, [&](results::Claim const& claim) {
+      auto record = train(exec_, stage, corpus(stage.data.corpus), registry_, claim, progress_);
+      double const wall = record.group("train").numbers("wall").back();
+      if (wall > 0) outcome_.gflops = stage.cost.flop / wall / 1e9;
+      return record;
+    });
+    if (!settled) return false;
+    bool all = true;
+    std::optional<Network> network;
+    for (auto const& measure : plan_.evaluate) {
+      if (measure.train_id != stage.id) continue;
+      std::string const what = fmt::format("{}{}  {} at {}", name, measure.view == "none" ? "" : " " + measure.view,
+                                           measure.evaluation.name, measure.length);
+      if (failed_.count(stage.id)) {
+        if (settled_.insert(measure.id).second) progress_.skip(measure.cost.seconds);
+        continue;
+      }
+      all &= attempt(measure.id, what, measure.cost.seconds, [&](results::Claim const&) {
+        if (!network) {
+          network.emplace(make_network(stage, registry_));
+          model::load_parameters(weights_file(store_, stage.id), *network);
+        }
+        Network seen = network->with_position(make_position(stage.model, measure.position, registry_, measure.length));
+        return evaluate(exec_, measure, plan_, run_id(stage.id, measure.view), corpus(stage.data.corpus), seen, progress_);
+      });
+    }
+    return all;
+  }
+
+  Exec const& exec_;
+  plan::Plan const& plan_;
+  encoding::Registry const& registry_;
+  RunOptions const& options_;
+  results::Store store_;
+  Outcome outcome_;
+  std::set<std::string> settled_, failed_;
+  std::map<std::string, tasks::Corpus> corpora_;
+  Progress progress_;
+};
+
+}  // namespace
+
+std::string run_id(std::string const& train_id, std::string const& view) {
+  return view == "none" ? train_id : sha256(train_id + "/" + view).substr(0, 16);
+}
+
+Outcome run_plan(Exec const& exec, spec::Spec const& spec, plan::Plan const& plan, encoding::Registry const& registry,
+                 RunOptions const& options) {
+  if (!options.only.empty()) {
+    std::vector<std::string> arms;
+    for (auto const& arm : spec.arms) arms.push_back(arm.label);
+    expect(std::find(arms.begin(), arms.end(), options.only) != arms.end(), "--only: there is no arm ", options.only,
+           did_you_mean(options.only, arms));
+  }
+  std::string const started = results::now_iso8601();
+  Runner runner(exec, plan, registry, options);
+  runner.run();
+  Outcome outcome = runner.outcome();
+  outcome.study_file = runner.store().study_file();
+  bool const changed = outcome.done > 0 || !outcome.failures.empty() || !fs::exists(outcome.study_file);
+  if (changed) publish(spec, plan, registry, runner.store(), options, started);
+  return outcome;
+}
+
+}  // namespace sextant::run

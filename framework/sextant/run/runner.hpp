@@ -1,0 +1,45 @@
+// Carries a plan out: what is done is never done again, what fails is told, and what is finished is kept.
+#pragma once
+#include <sextant/run/stages.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sextant::run {
+
+struct RunOptions {
+  fs::path folder;              ///< of the study
+  std::string only;             ///< train this arm alone; empty: all
+  bool fail_fast = false;       ///< stop at the first failure
+  bool quiet = false;
+  std::string command_line;
+  fs::path cache;               ///< of corpora
+};
+
+struct Failure {
+  std::string stage, what, message;
+};
+
+struct Outcome {
+  std::vector<Failure> failures;
+  int done = 0, repeated = 0;   ///< stages carried out now, and found done
+  bool stopped = false;         ///< by a signal
+  double gflops = 0;            ///< that the last training sustained; 0: none was done
+  fs::path study_file;          ///< written from what is done, also after failures
+};
+
+/// Runs the stages that are not done. Several runners may share a folder: each stage is taken by one.
+/// Throws Error for what concerns the whole run (no disk, a folder of another study); a stage's failure is recorded.
+Outcome run_plan(Exec const& exec, spec::Spec const& spec, plan::Plan const& plan, encoding::Registry const& registry,
+                 RunOptions const& options);
+
+/// The study file from what is done, without running anything.
+void publish(spec::Spec const& spec, plan::Plan const& plan, encoding::Registry const& registry,
+             results::Store const& store, RunOptions const& options, std::string const& started);
+
+/// id of the run that a train stage and a view make.
+std::string run_id(std::string const& train_id, std::string const& view);
+
+}  // namespace sextant::run
