@@ -113,7 +113,7 @@ void add_describe(CLI::App& app, Context& context) {
   takes_json(command, context);
   command->callback([name, &context] {
     if (*name == "spec") {
-      fmt::print("{}", spec::reference_markdown());
+      fmt::print("{}", spec::spec_reference());
       return;
     }
     auto& registry = context.registry();

@@ -1,0 +1,33 @@
+// verify: the plugins against reference numbers.
+#include <sextant/base/session.hpp>
+#include <sextant/check/verify.hpp>
+#include <sextant/cli/command.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace sextant::cli {
+
+void add_verify(CLI::App& app, Context& context) {
+  struct Arguments {
+    std::vector<std::string> files;
+    bool failures = false;
+  };
+  auto* const command = add_command(app, "verify", "Hold the plugins to reference numbers: exit 0 only if every case passes",
+                                    {"verify encodings.h5", "verify scaling.json rotation.h5 --failures"});
+  auto const a = std::make_shared<Arguments>();
+  command->add_option("file", a->files, "reference files: scaling (JSON), rotation or encodings (HDF5)")->required();
+  command->add_flag("--failures", a->failures, "print only the cases that did not pass");
+  takes_json(command, context);
+  command->callback([a, &context] {
+    Session const kokkos(context.threads);
+    for (auto const& file : a->files) {
+      auto const report = check::verify(file, context.registry());
+      fmt::print("{}", context.json ? report.json() + "\n" : report.table(a->failures));
+      if (!report.passed()) context.code = failed;
+    }
+  });
+}
+
+}  // namespace sextant::cli
