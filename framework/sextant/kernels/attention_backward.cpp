@@ -47,6 +47,7 @@ class Backward {
  private:
   static constexpr int W = width<T>, R = block_rows, P = panel_width<T>;
   static constexpr int stride = chunk + 64 / static_cast<int>(sizeof(T));  // rows fall on different cache sets
+  static constexpr int key_groups = (chunk + R - 1) / R;
 
   void carve(Cursor& memory) {
     std::int64_t const rows = rows_;
@@ -126,18 +127,13 @@ class Backward {
       auto& part = part_[g] = mask.part(at, count, mask.query_range(at, count), col_, chunk, key_ids_);
       part.begin = part.begin / P * P, part.end = round_up(part.end, W);
       clear_outside(g);
-      if (plain && !part.masked)
-        logits<true>(g);
-      else
-        logits<false>(g);
-      if (!plain) continue;
-      if (part.masked) hide_and_weigh(mask, g);
-      grad_logits(g);
+      logits(g);
+      if (plain) weigh(mask, g), grad_logits(g);
     }
     if (!plain) {
       Tile<T> const tile = p_.tile(b_, h_, row, rows, col_, cols_, weight_, stride);
       for (auto const* link : p_.modifiers) link->forward(tile);
-      for (int g = 0; g < groups_; ++g) hide_and_weigh(mask, g), grad_logits(g);
+      for (int g = 0; g < groups_; ++g) weigh(mask, g), grad_logits(g);
       for (auto* link : p_.modifiers) link->backward(tile, grad_logit_, stride);
     }
     spread();
@@ -151,24 +147,21 @@ class Backward {
       }
   }
 
-  /// Logits of a group, turned into weights on the way out when nothing changes them in between.
-  template <bool Weigh>
   void logits(int g) {
     int const depth = p_.head_dim;
     T* const to = weight_ + g * R * stride;
-    T const* const log_sum = log_sum_ + row_ + g * R;
     T const* const query = query_ + std::int64_t(row_ + g * R) * key_dim_;
     for (int j = part_[g].begin; j < part_[g].end; j += P)
       with_vectors((part_[g].end - j) / W, [&](auto vectors) SEXTANT_INLINE_LAMBDA {
         block_product<T, R, vectors>(query, key_dim_, 1, key_t_ + j * depth, P, depth,
                                      [&](auto r, auto v, Vec<T> x) SEXTANT_INLINE_LAMBDA {
-                                       if constexpr (Weigh) x = exp2<T>(x * T(log2_e) - log_sum[r]);
                                        store(to + r * stride + j + v * W, x);
                                      });
       });
   }
 
-  void hide_and_weigh(MaskRow const& mask, int g) {
+  /// Hidden logits to -infinity, then logits to weights.
+  void weigh(MaskRow const& mask, int g) {
     auto const part = part_[g];
     T* const x = weight_ + g * R * stride;
     int const row = row_ + g * R;
@@ -200,16 +193,18 @@ class Backward {
 
   /// dV += P^T dO, dK += dS^T Q and dQ += dS K for the block.
   void spread() {
-    int first = 0, last = groups_;
-    while (first < last && part_[first].begin >= part_[first].end) ++first;
-    while (last > first && part_[last - 1].begin >= part_[last - 1].end) --last;
-    int const depth = (last - first) * R, row = row_ + first * R;
-    T const *const weight = weight_ + first * R * stride, *const grad = grad_logit_ + first * R * stride;
-    transposed(weight, depth, grad_out_ + std::int64_t(row) * value_dim_, value_dim_, grad_value_);
-    transposed(grad, depth, query_ + std::int64_t(row) * key_dim_, key_dim_, grad_key_);
-    for (int g = first; g < last; ++g) {
+    for (int k = 0; k < key_groups; ++k) {
+      auto const sees = [&](int g) { return part_[g].begin < k * R + R && part_[g].end > k * R; };
+      int first = 0, last = groups_;
+      while (first < last && !sees(first)) ++first;
+      while (last > first && !sees(last - 1)) --last;
+      seen_[k] = {first * R, last * R};
+    }
+    transposed(weight_, grad_out_ + std::int64_t(row_) * value_dim_, value_dim_, grad_value_);
+    transposed(grad_logit_, query_ + std::int64_t(row_) * key_dim_, key_dim_, grad_key_);
+    for (int g = 0; g < groups_; ++g) {
       auto const part = part_[g];
-      for (int d = 0; d < key_dim_; d += P) {
+      for (int d = 0; d < key_dim_ && part.begin < part.end; d += P) {
         int const wide = std::min(P, key_dim_ - d);
         with_vectors(wide / W, [&](auto vectors) SEXTANT_INLINE_LAMBDA {
           block_add<T, R, vectors>(grad_logit_ + g * R * stride + part.begin, stride, 1,
@@ -220,16 +215,20 @@ class Backward {
     }
   }
 
-  /// to[chunk, dim] += a[depth, chunk]^T b[depth, dim]
-  static void transposed(T const* a, int depth, T const* b, int dim, T* to) {
-    constexpr int tail = chunk % R;
+  /// to[chunk, dim] += a[block, chunk]^T b[block, dim], each group of keys over the rows that see it.
+  void transposed(T const* a, T const* b, int dim, T* to) const {
+    constexpr int last = key_groups - 1, tail = chunk - last * R;
     for (int d = 0; d < dim; d += P)
       with_vectors(std::min(P, dim - d) / W, [&](auto vectors) SEXTANT_INLINE_LAMBDA {
-        int j = 0;
-        for (; j + R <= chunk; j += R) block_add<T, R, vectors>(a + j, 1, stride, b + d, dim, depth, to + j * dim + d, dim);
-        if constexpr (tail > 0)
-          block_add<T, tail, vectors>(a + j, 1, stride, b + d, dim, depth, to + j * dim + d, dim);
+        for (int k = 0; k < last; ++k) key_rows<R, vectors>(a, b + d, dim, to + d, k);
+        key_rows<tail, vectors>(a, b + d, dim, to + d, last);
       });
+  }
+  template <int Keys, int V>
+  void key_rows(T const* a, T const* b, int dim, T* to, int k) const {
+    auto const [begin, end] = seen_[k];
+    block_add<T, Keys, V>(a + begin * stride + k * R, 1, stride, b + std::int64_t(begin) * dim, dim, end - begin,
+                          to + k * R * dim, dim);
   }
 
   Problem<T> const& p_;
@@ -237,7 +236,7 @@ class Backward {
   int const rows_, key_dim_, value_dim_;  // padded: to whole groups, whole vectors
   int b_ = 0, h_ = 0, kv_head_ = 0, col_ = 0, cols_ = 0, row_ = 0, block_rows_ = 0, groups_ = 0;
   bool packed_ = false;
-  Span key_ids_ = {};
+  Span key_ids_ = {}, seen_[key_groups] = {};
   MaskRow::Part part_[block / block_rows] = {};
   T *query_, *grad_out_, *grad_query_;  // [rows, dim]
   T *dot_, *log_sum_;                   // [rows]
