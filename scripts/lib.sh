@@ -33,15 +33,16 @@ later_cost() {
 
 # One line for a running step: name, progress within it, elapsed, time left.
 step_line() {
-  local name=$1 seconds=$2 cost=$3 log=$4 left rate='' done_of='' x y
+  local name=$1 seconds=$2 cost=$3 log=$4 left rate='' done_of='' x y built
   left=$((cost - seconds))
   done_of=$(tail -c 4000 "$log" 2>/dev/null | tr '\r' '\n' | grep -oE '^\[[0-9]+/[0-9]+' | tail -1 | tr -d '[' || true)
   if [ -n "$done_of" ]; then
     x=${done_of%/*}
     y=${done_of#*/}
-    if [ "$x" -gt 0 ] && [ "$seconds" -gt 0 ]; then
-      left=$((seconds * (y - x) / x))
-      rate=$(printf ' %d/%d, %d.%d a second,' "$x" "$y" $((x / seconds)) $((10 * x / seconds % 10)))
+    built=$((SECONDS - ${ninja_start:-$SECONDS} + 1))
+    if [ "$x" -gt 0 ]; then
+      left=$((built * (y - x) / x))
+      rate=$(printf ' %d/%d, %d.%d a second,' "$x" "$y" $((x / built)) $((10 * x / built % 10)))
     fi
   fi
   [ "$left" -ge 1 ] || left=1
@@ -50,7 +51,7 @@ step_line() {
 }
 
 run_step() {
-  local name=$1 cost=30 i log start seconds status=0 shown=0 pid announced=0 tick
+  local name=$1 cost=30 i log start seconds status=0 shown=0 pid announced=0 tick ninja_start=''
   shift
   for ((i = 0; i < step_total; ++i)); do [ "${step_names[i]}" = "$name" ] && cost=${step_costs[i]}; done
   step_index=$((step_index + 1))
@@ -74,6 +75,7 @@ run_step() {
   while kill -0 "$pid" 2>/dev/null; do
     sleep 0.2
     seconds=$((SECONDS - start))
+    if [ -z "$ninja_start" ] && grep -qE '^\[[0-9]+/' "$log"; then ninja_start=$SECONDS; fi
     if [ -t 2 ]; then
       printf '\r\033[K%s' "$(step_line "$name" $seconds "$cost" "$log")" | tr -d '\n' >&2
     elif [ $((seconds - shown)) -ge 15 ]; then
