@@ -1,0 +1,158 @@
+#include <sextant/base/error.hpp>
+#include <sextant/report/chart.hpp>
+#include <sextant/report/html_tables.hpp>
+#include <sextant/report/table.hpp>
+#include <sextant/report/text.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sextant::report {
+namespace {
+int decimals_of(Comparison const& comparison) {
+  double largest = 0;
+  for (auto const& row : comparison.rows)
+    for (auto const& cell : row.cells)
+      if (cell.summary.mean) largest = std::max(largest, std::abs(*cell.summary.mean));
+  return decimals_for(largest);
+}
+
+std::string value_text(Cell const& cell, int decimals) {
+  if (!cell.summary.mean) return std::string(missing);
+  std::string const center = fixed(*cell.summary.mean, decimals);
+  return cell.summary.interval ? cat({center, " ± ", fixed(cell.summary.interval->half(), decimals)}) : center;
+}
+
+void result_cell(Xml& out, Comparison const& comparison, Cell const& cell, std::size_t column, int decimals) {
+  std::string classes = cell.mark == Mark::best ? "best" : cell.mark == Mark::tied ? "tied" : "plain";
+  if (!cell.summary.mean) classes += " none";
+  if (comparison.trained_length == comparison.lengths[column]) classes += " trained";
+  auto const td = out.element("td", {{"class", classes}});
+  if (!cell.summary.mean) return out.text(cell.summary.not_finite > 0 ? "not finite" : std::string(missing));
+  out.text(fixed(*cell.summary.mean, decimals));
+  if (cell.summary.interval)
+    out.text("span", {{"class", "pm"}}, cat({"± ", fixed(cell.summary.interval->half(), decimals)}));
+  if (cell.summary.not_finite > 0)
+    out.text("small", {}, cat({" (", std::to_string(cell.summary.not_finite), " not finite)"}));
+  else if (static_cast<std::size_t>(cell.summary.n) < comparison.seeds.size())
+    out.text("small", {}, cat({" (n=", std::to_string(cell.summary.n), ")"}));
+  if (cell.mark == Mark::none) return;
+  bool const best = cell.mark == Mark::best;
+  auto const mark =
+      out.element("span", {{"class", "mark"}, {"role", "img"}, {"aria-label", best ? "best" : "tied with the best"}});
+  out.text(best ? "●" : "○");
+}
+
+void notes_html(Xml& out, std::vector<std::string> const& notes) {
+  auto const list = out.element("ul", {{"class", "notes"}});
+  for (std::string const& note : notes) {
+    auto const item = out.element("li");
+    std::size_t const key = note.starts_with("●") || note.starts_with("○") ? std::string_view("●").size() : 0;
+    if (key > 0) out.text("span", {{"class", "key"}}, note.substr(0, key));
+    out.text(note.substr(key));
+  }
+}
+
+std::string list_of(std::vector<std::string> const& names) {
+  if (names.size() < 2) return names.empty() ? "" : names.front();
+  return cat({join({names.begin(), names.end() - 1}), " and ", names.back()});
+}
+}  // namespace
+
+void results_html(Xml& out, Comparison const& comparison, Looks const& looks) {
+  Table const table = results_table(comparison);
+  int const decimals = decimals_of(comparison);
+  {
+    auto const scroll =
+        out.element("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", table.title}});
+    auto const element = out.element("table", {{"class", "results wide-table"}});
+    {
+      auto const head = out.element("thead");
+      auto const row = out.element("tr");
+      out.text("th", {{"scope", "col"}}, "encoding");
+      for (auto const length : comparison.lengths) {
+        bool const trained = comparison.trained_length == length;
+        auto const th = out.element("th", {{"scope", "col"}, {trained ? "class" : "", "trained"}});
+        if (trained) out.text("small", {}, "trained");
+        out.text(grouped(length));
+      }
+    }
+    auto const body = out.element("tbody");
+    for (auto const& row : comparison.rows) {
+      auto const tr = out.element("tr", {{row.arm.scaled() ? "class" : "", "sub"}});
+      {
+        auto const th = out.element("th", {{"scope", "row"}, {"title", row.label}});
+        out.raw(swatch(looks.of(row.arm)));
+        out.text("span", {{"class", "name"}}, row.label);
+      }
+      for (std::size_t i = 0; i < row.cells.size(); ++i) result_cell(out, comparison, row.cells[i], i, decimals);
+    }
+  }
+  notes_html(out, table.notes);
+}
+
+void differences_html(Xml& out, Comparison const& comparison) {
+  Table const table = differences_table(comparison);
+  {
+    auto const scroll =
+        out.element("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", table.title}});
+    auto const element = out.element("table");
+    {
+      auto const head = out.element("thead");
+      auto const row = out.element("tr");
+      for (auto const& column : table.columns) out.text("th", {{"scope", "col"}}, column.header);
+    }
+    auto const body = out.element("tbody");
+    for (auto const& row : table.rows) {
+      auto const tr = out.element("tr");
+      for (std::size_t c = 0; c < row.size(); ++c)
+        out.text(c == 0 ? "th" : "td", {{c == 0 ? "scope" : "", "row"}}, row[c].text);
+    }
+  }
+  notes_html(out, table.notes);
+}
+
+std::vector<std::string> findings_of(Comparison const& comparison) {
+  std::vector<std::string> out;
+  if (comparison.lengths.empty()) return out;
+  int const decimals = decimals_of(comparison);
+  std::string const units = comparison.units.empty() ? "" : cat({" ", comparison.units});
+  std::size_t const last = comparison.lengths.size() - 1;
+  std::int64_t const longest = comparison.lengths[last];
+  std::vector<std::string> tied;
+  ComparisonRow const* best = nullptr;
+  for (auto const& row : comparison.rows) {
+    if (row.cells[last].mark == Mark::best) best = &row;
+    if (row.cells[last].mark == Mark::tied) tied.push_back(row.label);
+  }
+  if (best) {
+    std::string place = cat({"At ", grouped(longest), " tokens"});
+    if (comparison.trained_length && longest > *comparison.trained_length)
+      place += cat({", ",
+                    fixed(static_cast<double>(longest) / static_cast<double>(*comparison.trained_length),
+                          longest % *comparison.trained_length == 0 ? 0 : 1),
+                    " times the trained length"});
+    out.push_back(cat({place, ", ", best->label, " has the ", comparison.lower_is_better ? "lowest " : "highest ",
+                       comparison.quantity.metric, ": ", value_text(best->cells[last], decimals), units, "."}));
+    if (!tied.empty())
+      out.push_back(cat({list_of(tied), tied.size() == 1 ? " is" : " are", " not told apart from it by ",
+                         std::to_string(comparison.seeds.size()), " seeds."}));
+  }
+  if (!comparison.trained_length || longest <= *comparison.trained_length) return out;
+  auto const at = std::find(comparison.lengths.begin(), comparison.lengths.end(), *comparison.trained_length);
+  if (at == comparison.lengths.end()) return out;
+  std::size_t const home = static_cast<std::size_t>(at - comparison.lengths.begin());
+  std::vector<std::pair<double, std::string>> change;
+  for (auto const& row : comparison.rows) {
+    auto const &from = row.cells[home].summary.mean, &to = row.cells[last].summary.mean;
+    if (!row.arm.scaled() && from && to) change.emplace_back(*to - *from, row.label);
+  }
+  if (change.size() < 2) return out;
+  auto const [least, most] = std::minmax_element(change.begin(), change.end());
+  out.push_back(cat({"From ", grouped(*at), " to ", grouped(longest), " tokens the ", comparison.quantity.metric,
+                     " of ", most->second, " changes by ", with_sign(most->first, decimals), " and that of ",
+                     least->second, " by ", with_sign(least->first, decimals), units, "."}));
+  return out;
+}
+
+}  // namespace sextant::report

@@ -1,0 +1,40 @@
+// The named plots: from a study to a chart. A new plot is a function and a line in the list.
+#pragma once
+#include <sextant/report/chart.hpp>
+#include <sextant/report/study.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sextant::report {
+
+/// A plot by name. `make` gives nothing when the study holds no data for it.
+struct Plot {
+  char const* name;
+  char const* what;
+  std::optional<Chart> (*make)(StudyView const& study, Looks const& looks);
+};
+
+/// Every plot that `sextant plot FILE NAME` knows, in the order a page shows them.
+std::vector<Plot> const& plots();
+
+/// The chart of that name. Throws Error when there is no such plot (naming the nearest) or no data for it.
+Chart make_plot(StudyView const& study, std::string const& name);
+
+/// A complete SVG file of that plot.
+std::string plot_svg(StudyView const& study, std::string const& name);
+
+/// Lines of name, tab, what it shows, and whether this study has it.
+std::string plot_list(StudyView const* study = nullptr);
+
+/// Loss against length: an arm a line, the band its interval over seeds, the window control dotted.
+std::optional<Chart> extrapolation(StudyView const& study, Looks const& looks);
+
+/// Training loss against step, mean over seeds with its band, in at most 80 equal bins of steps.
+std::optional<Chart> learning_curves(StudyView const& study, Looks const& looks);
+
+/// Loss by position in the longest window that positions were kept for, in at most 64 equal bins.
+std::optional<Chart> per_position(StudyView const& study, Looks const& looks);
+
+}  // namespace sextant::report

@@ -1,0 +1,71 @@
+#include <sextant/base/error.hpp>
+#include <sextant/report/study.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace sextant::report {
+namespace {
+template <class T>
+void add_new(std::vector<T>& list, T const& item) {
+  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
+}
+
+bool matches(ResultRow const& row, Quantity const& quantity) {
+  return row.probe == quantity.probe && row.region == quantity.region && row.metric == quantity.metric;
+}
+}  // namespace
+
+std::vector<Arm> arms_of(StudyView const& study) {
+  std::vector<Arm> arms;
+  for (auto const& row : study.rows) add_new(arms, Arm{row.encoding, row.scaling});
+  for (auto const& run : study.runs)  // a run whose evaluations are rows of other runs adds nothing new
+    if (!run.encoding.empty()) add_new(arms, Arm{run.encoding, run.scaling});
+  return arms;
+}
+
+std::vector<Quantity> quantities_of(StudyView const& study) {
+  std::vector<Quantity> out;
+  for (auto const& row : study.rows) add_new(out, Quantity{row.probe, row.region, row.metric});
+  return out;
+}
+
+Quantity main_quantity(StudyView const& study) {
+  auto const all = quantities_of(study);
+  expect(!all.empty(), study.file.empty() ? study.name : study.file, ": summary/results has no rows");
+  auto const rank = [](Quantity const& q) {
+    return (is_window_control(q.probe) ? 8 : 0) + (q.metric == "loss" ? 0 : 2) + (q.region == "mean" ? 0 : 1);
+  };
+  return *std::min_element(all.begin(), all.end(),
+                           [&](Quantity const& a, Quantity const& b) { return rank(a) < rank(b); });
+}
+
+bool is_window_control(std::string const& probe) { return probe.find("window_control") != std::string::npos; }
+
+bool lower_is_better(std::string const& metric) {
+  for (char const* const higher : {"accuracy", "correct", "recall", "exact", "score", "speed"})
+    if (metric.find(higher) != std::string::npos) return false;
+  return true;
+}
+
+std::vector<std::int64_t> lengths_of(StudyView const& study, Quantity const& quantity) {
+  std::set<std::int64_t> out;
+  for (auto const& row : study.rows)
+    if (matches(row, quantity)) out.insert(row.length);
+  return {out.begin(), out.end()};
+}
+
+std::vector<std::int64_t> seeds_of(StudyView const& study) {
+  std::set<std::int64_t> out;
+  for (auto const& row : study.rows) out.insert(row.seed);
+  for (auto const& run : study.runs) out.insert(run.seed);
+  return {out.begin(), out.end()};
+}
+
+std::string units_of(StudyView const& study, Quantity const& quantity) {
+  for (auto const& row : study.rows)
+    if (matches(row, quantity) && !row.units.empty()) return row.units;
+  return "";
+}
+
+}  // namespace sextant::report

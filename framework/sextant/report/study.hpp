@@ -1,0 +1,126 @@
+// What the report knows of a study, in plain structs: filled from a results file by load_study, or by a test.
+#pragma once
+#include <sextant/base/file.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sextant::report {
+
+/// One row of summary/results. A value that is missing or diverged is NaN or infinite here.
+struct ResultRow {
+  std::string run;
+  std::int64_t seed = 0;
+  std::string encoding, scaling;  ///< scaling is "none" for an encoding used as trained
+  std::string probe;              ///< e.g. lm_loss
+  std::int64_t length = 0;        ///< tokens the model saw
+  std::string region;             ///< part of the window, e.g. mean or tail64
+  std::string metric;             ///< e.g. loss
+  double value = 0;
+  double error = 0;  ///< standard error within the run (over windows); NaN when not known
+  std::int64_t n = 0;
+  std::string units;  ///< e.g. nat/byte
+};
+
+/// What a run wrote while training; columns share one length, or are empty when not recorded.
+struct TrainCurve {
+  std::vector<double> step, token, wall, loss, rate, gradient_norm, speed;
+  std::string loss_units = "nat/token";
+};
+
+/// Mean loss at each position 0 .. length-1 of the window.
+struct PositionCurve {
+  std::string probe;
+  std::int64_t length = 0;
+  std::vector<double> loss;
+  std::string units = "nat/token";
+};
+
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+struct RunView {
+  std::string id;
+  std::string status;   ///< planned | running | done | failed
+  std::string message;  ///< why it failed
+  std::int64_t seed = 0;
+  std::string encoding, scaling;
+  std::vector<std::string> parents;
+  Facts config;
+  TrainCurve train;
+  std::vector<PositionCurve> positions;
+};
+
+struct Plugin {
+  std::string name, version, origin, sha256, source;  ///< source: the paper it states
+};
+struct Library {
+  std::string name, version;
+};
+struct Input {
+  std::string name, kind, sha256, licence;
+  std::int64_t bytes = 0;
+};
+
+struct StudyView {
+  std::string file;      ///< where it was read from, for messages and file names
+  std::string name;      ///< the study's short name
+  std::string title;     ///< falls back to the name
+  std::string question;  ///< what the study asks; may be empty
+  std::string tier;      ///< smoke, small or article; may be empty
+  std::string baseline;  ///< label of the arm that others are compared with; empty: default_baseline chooses
+  std::string created;   ///< ISO 8601
+  std::string creator;   ///< program and version
+  std::optional<std::int64_t> trained_length;  ///< tokens; empty when the arms differ or the file does not say
+  std::vector<ResultRow> rows;
+  std::vector<RunView> runs;
+  Facts facts;  ///< provenance attributes: commit, compiler, device ...
+  std::vector<Library> libraries;
+  std::vector<Plugin> plugins;
+  std::vector<Input> inputs;
+  std::vector<std::string> sources;  ///< citations that the spec gives
+  std::string spec_source, spec_resolved, diff;
+};
+
+/// What is compared: an encoding under a scaling. `label` is what people read: "rope", "rope · yarn".
+struct Arm {
+  std::string encoding, scaling;
+  std::string label() const { return scaled() ? encoding + " · " + scaling : encoding; }
+  bool scaled() const { return !scaling.empty() && scaling != "none"; }
+  bool operator==(Arm const& other) const { return label() == other.label(); }
+};
+
+/// Every arm with a row or a run, in order of first appearance in the rows, then in the runs.
+std::vector<Arm> arms_of(StudyView const& study);
+
+/// The quantity a table or plot is about.
+struct Quantity {
+  std::string probe, region, metric;
+  bool operator==(Quantity const&) const = default;
+};
+
+/// Every quantity of the study, in order of first appearance.
+std::vector<Quantity> quantities_of(StudyView const& study);
+
+/// The one a reader wants first: loss of the first probe that is not a control, region "mean" when there is one.
+/// Throws Error when the study has no rows.
+Quantity main_quantity(StudyView const& study);
+
+/// True for probes that repeat another with its context cut, to show what a plain window would reach.
+bool is_window_control(std::string const& probe);
+
+/// True when a smaller value is better: losses, perplexities, errors, entropies, times; false for accuracy and the like.
+bool lower_is_better(std::string const& metric);
+
+/// Lengths of the rows that match, ascending.
+std::vector<std::int64_t> lengths_of(StudyView const& study, Quantity const& quantity);
+
+/// Seeds of the study, ascending.
+std::vector<std::int64_t> seeds_of(StudyView const& study);
+
+/// Units of the first row that matches; "" when none says.
+std::string units_of(StudyView const& study, Quantity const& quantity);
+
+}  // namespace sextant::report

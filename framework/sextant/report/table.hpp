@@ -1,0 +1,64 @@
+// Tables of text and their renderings; the two tables of a comparison are made here.
+#pragma once
+#include <sextant/report/compare.hpp>
+
+#include <string>
+#include <vector>
+
+namespace sextant::report {
+
+enum class Align { left, right };
+
+struct Column {
+  std::string header;
+  Align align = Align::right;
+  bool trained = false;  ///< the length that the arms were trained at
+};
+
+struct TableCell {
+  std::string text;
+  Mark mark = Mark::none;
+  bool muted = false;  ///< nothing was measured here
+};
+
+/// A table as text: every row has one cell a column. Notes are sentences that belong under it.
+struct Table {
+  std::string title;
+  std::vector<Column> columns;
+  std::vector<std::vector<TableCell>> rows;
+  std::vector<std::string> notes;
+};
+
+/// Rows: arms. Columns: lengths. Cells: mean +- half width of the interval over seeds; best and tied are marked.
+Table results_table(Comparison const& comparison);
+
+/// One row for each arm and length that has a baseline: difference, interval, p, p after Holm, effect size, pairs.
+Table differences_table(Comparison const& comparison);
+
+struct TerminalLook {
+  bool colour = false;
+  int columns = 0;  ///< width of the terminal; 0: never split a wide table
+};
+/// Colour when `fd` is a terminal that has it and NO_COLOR is unset or empty; width of that terminal.
+TerminalLook terminal_look(int fd);
+
+std::string to_terminal(Table const& table, TerminalLook const& look = {});
+std::string to_markdown(Table const& table);
+std::string to_latex(Table const& table);  ///< needs the booktabs package
+std::string to_csv(Table const& table);    ///< the same text as seen; comparison_csv has the full numbers
+
+/// One line a cell, every number in full: study, encoding, scaling, probe, region, metric, length, trained, n,
+/// not_finite, mean, sd, low, high, mark, baseline, difference, difference_low, difference_high, p, p_holm, effect,
+/// units. A number that does not exist is an empty field.
+std::string comparison_csv(Comparison const& comparison);
+
+/// The same as one JSON object, with the values of each seed; what does not exist is null.
+std::string comparison_json(Comparison const& comparison);
+
+enum class Format { terminal, markdown, csv, latex, json };
+Format format_from(std::string const& name);  ///< throws Error naming the known ones
+
+/// What `sextant compare` and the end of `sextant run` print: the result table and, with a baseline, the differences.
+std::string render(Comparison const& comparison, Format format, TerminalLook const& look = {});
+
+}  // namespace sextant::report
