@@ -29,7 +29,7 @@ inline spec::Catalogue const& made_up_plugins() {
       plugin("nope", encoding),
       plugin("sinusoidal", encoding),
       plugin("rope", encoding,
-             {option("theta", Kind::number, 10000.0, positive),
+             {option("base", Kind::number, 10000.0, positive),
               option("layout", Kind::text, std::string("half"), {}, "", {"half", "interleaved"}),
               option("rotary_dim", Kind::integer, automatic, at_least(2), "the head width")}),
       plugin("alibi", encoding,

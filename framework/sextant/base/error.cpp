@@ -20,6 +20,15 @@ int edit_distance(std::string_view a, std::string_view b) {
     }
   return d[a.size()][b.size()];
 }
+
+// Whether a shortens b by leaving letters out: attn_factor for attention_factor.
+bool abbreviates(std::string_view a, std::string_view b) {
+  if (a.size() < 4 || b.empty() || a[0] != b[0]) return false;
+  std::size_t at = 0;
+  for (char c : b)
+    if (at < a.size() && a[at] == c) ++at;
+  return at == a.size();
+}
 }  // namespace
 
 std::string nearest(std::string_view name, std::vector<std::string> const& candidates) {
@@ -30,6 +39,7 @@ std::string nearest(std::string_view name, std::vector<std::string> const& candi
     bool const shares_stem = name.size() >= 4 && candidate.size() >= 4 &&
                              (candidate.starts_with(name) || name.starts_with(candidate));
     if (shares_stem) edits = std::min(edits, 1);
+    if (abbreviates(name, candidate)) edits = std::min(edits, 2);
     if (edits < best_edits) best_edits = edits, best = candidate;
   }
   return best;
