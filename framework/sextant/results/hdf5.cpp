@@ -1,4 +1,4 @@
-#include "hdf5.hpp"
+#include <sextant/results/hdf5.hpp>
 
 #include <cstdint>
 #include <vector>

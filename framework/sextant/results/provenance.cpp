@@ -1,6 +1,5 @@
+#include <sextant/results/hdf5.hpp>
 #include <sextant/results/provenance.hpp>
-
-#include "hdf5.hpp"
 
 #include <sys/utsname.h>
 #include <unistd.h>

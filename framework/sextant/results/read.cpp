@@ -1,128 +1,16 @@
-// HDF5 -> Group. Types are taken as they come: any width of integer and float, fixed and variable text, h5py's
-// booleans.
+// HDF5 -> Group.
 #include <sextant/results/file.hpp>
-
-#include "hdf5.hpp"
+#include <sextant/results/hdf5.hpp>
+#include <sextant/results/values.hpp>
 
 #include <hdf5_hl.h>
 
 #include <algorithm>
-#include <functional>
-#include <limits>
 #include <optional>
-#include <set>
 
 namespace sextant::results {
 namespace {
-using Read = std::function<herr_t(hid_t memory_type, void* into)>;
-
 constexpr int max_depth = 64;  // groups may be linked in a circle
-
-// What H5Tget_class says, for things that Values cannot hold.
-std::string kind(hid_t type) {
-  switch (H5Tget_class(type)) {
-    case H5T_COMPOUND:
-      return "a compound";
-    case H5T_ENUM:
-      return "an enumeration";
-    case H5T_REFERENCE:
-      return "a reference";
-    case H5T_OPAQUE:
-      return "opaque bytes";
-    case H5T_BITFIELD:
-      return "a bit field";
-    case H5T_ARRAY:
-      return "an array type";
-    case H5T_VLEN:
-      return "lists of varying length";
-    default:
-      return "of a type that is neither number nor text";
-  }
-}
-
-bool is_boolean(hid_t type) {
-  if (H5Tget_class(type) != H5T_ENUM || H5Tget_nmembers(type) != 2 || H5Tget_size(type) != 1) return false;
-  std::int8_t no = -1, yes = -1;
-  return H5Tenum_valueof(type, "FALSE", &no) >= 0 && H5Tenum_valueof(type, "TRUE", &yes) >= 0 && no == 0 && yes == 1;
-}
-
-template <class T>
-std::vector<T> numbers(std::size_t count, hid_t memory_type, Read const& read, std::string const& where) {
-  std::vector<T> out(count);
-  check(read(memory_type, out.data()), where, " cannot be read");
-  return out;
-}
-
-std::vector<std::string> fixed_texts(std::size_t count, hid_t type, Read const& read, std::string const& where) {
-  std::size_t const width = H5Tget_size(type);
-  bool const spaces = H5Tget_strpad(type) == H5T_STR_SPACEPAD;
-  std::string const raw = [&] {
-    std::string buffer(width * count, '\0');
-    check(read(type, buffer.data()), where, " cannot be read");
-    return buffer;
-  }();
-  std::vector<std::string> out;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::string one = raw.substr(i * width, width);
-    if (spaces)
-      one.erase(one.find_last_not_of(' ') + 1);
-    else
-      one.erase(std::min(one.find('\0'), one.size()));
-    out.push_back(std::move(one));
-  }
-  return out;
-}
-
-std::vector<std::string> variable_texts(std::size_t count, hid_t type, Read const& read, std::string const& where) {
-  struct Pointers {
-    std::vector<char*> list;
-    ~Pointers() {
-      for (char* const one : list) H5free_memory(one);
-    }
-  } pointers{std::vector<char*>(count, nullptr)};
-  check(read(type, pointers.list.data()), where, " cannot be read");
-  std::vector<std::string> out;
-  for (char const* const one : pointers.list) out.emplace_back(one ? one : "");
-  return out;
-}
-
-Values integers(std::size_t count, hid_t type, Read const& read, std::string const& where) {
-  bool const with_sign = H5Tget_sign(type) != H5T_SGN_NONE;
-  std::size_t const bytes = H5Tget_size(type);
-  if (bytes == 1 && with_sign) return numbers<std::int8_t>(count, H5T_NATIVE_INT8, read, where);
-  if (bytes == 1) return numbers<std::uint8_t>(count, H5T_NATIVE_UINT8, read, where);
-  if (bytes < 4 || (bytes == 4 && with_sign)) return numbers<std::int32_t>(count, H5T_NATIVE_INT32, read, where);
-  if (bytes < 8 || with_sign) return numbers<std::int64_t>(count, H5T_NATIVE_INT64, read, where);
-  auto const wide = numbers<std::uint64_t>(count, H5T_NATIVE_UINT64, read, where);
-  for (std::uint64_t const value : wide)
-    expect(value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()), where, " holds ", value,
-           ", which does not fit into int64");
-  return std::vector<std::int64_t>(wide.begin(), wide.end());
-}
-
-// nullopt when Values has no place for the type.
-std::optional<Values> read_values(std::size_t count, hid_t type, Read const& read, std::string const& where) {
-  std::size_t const bytes = H5Tget_size(type);
-  switch (H5Tget_class(type)) {
-    case H5T_FLOAT:
-      if (bytes <= 4) return numbers<float>(count, H5T_NATIVE_FLOAT, read, where);
-      if (bytes == 8) return numbers<double>(count, H5T_NATIVE_DOUBLE, read, where);
-      return std::nullopt;
-    case H5T_INTEGER:
-      if (bytes <= 8) return integers(count, type, read, where);
-      return std::nullopt;
-    case H5T_STRING:
-      if (H5Tis_variable_str(type) > 0) return variable_texts(count, type, read, where);
-      return fixed_texts(count, type, read, where);
-    case H5T_ENUM: {
-      if (!is_boolean(type)) return std::nullopt;
-      auto const raw = numbers<std::int8_t>(count, type, read, where);
-      return std::vector<bool>(raw.begin(), raw.end());
-    }
-    default:
-      return std::nullopt;
-  }
-}
 
 // {} for a scalar; nullopt for an empty (null) dataspace.
 std::optional<Shape> shape_of(hid_t space) {
@@ -179,31 +67,28 @@ void read_attributes(hid_t object, std::string const& where, Attributes& into,
   }
 }
 
-std::string path_of(hid_t object) {
-  std::string path(static_cast<std::size_t>(std::max<ssize_t>(0, H5Iget_name(object, nullptr, 0))), '\0');
-  H5Iget_name(object, path.data(), path.size() + 1);
-  return path;
+using Datasets = std::map<haddr_t, std::pair<std::string, Handle>>;  // of one group, by their place in the file
+
+haddr_t address_of(hid_t object) {
+  H5O_info_t info;
+  return H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0 ? HADDR_UNDEF : info.addr;
 }
 
-// Names of the siblings that are attached as dimension scales.
-std::vector<std::string> read_axes(hid_t dataset, std::size_t rank) {
-  std::vector<std::string> axes(rank);
-  bool any = false;
-  std::string const path = path_of(dataset), folder = path.substr(0, path.rfind('/') + 1);
-  for (unsigned dimension = 0; dimension < rank; ++dimension) {
+// Names for each dimension the sibling that is attached as its scale. By address: asking HDF5 for an object's name makes
+// it search the whole file.
+void read_axes(hid_t dataset, Datasets const& siblings, Array& array) {
+  std::vector<std::string> axes(array.shape.size());
+  for (unsigned dimension = 0; dimension < axes.size(); ++dimension) {
     if (H5DSget_num_scales(dataset, dimension) < 1) continue;
-    std::string scale;
+    haddr_t scale = HADDR_UNDEF;
     auto const first = [](hid_t, unsigned, hid_t found, void* out) -> herr_t {
-      *static_cast<std::string*>(out) = path_of(found);
+      *static_cast<haddr_t*>(out) = address_of(found);
       return 1;
     };
     H5DSiterate_scales(dataset, dimension, nullptr, first, &scale);
-    if (scale.starts_with(folder) && scale.find('/', folder.size()) == std::string::npos) {
-      axes[dimension] = scale.substr(folder.size());
-      any = true;
-    }
+    if (auto const found = siblings.find(scale); found != siblings.end()) axes[dimension] = found->second.first;
   }
-  return any ? axes : std::vector<std::string>{};
+  if (std::any_of(axes.begin(), axes.end(), [](auto const& axis) { return !axis.empty(); })) array.axes = axes;
 }
 
 std::string taken(Attributes& attributes, std::string const& name) {
@@ -230,7 +115,7 @@ void read_array(hid_t dataset, std::string const& name, Group& into) {
     into.unread[name] = shape ? kind(type) : "empty";
     return;
   }
-  Array array{*shape, std::move(*values), "", "", read_axes(dataset, shape->size()), {}};
+  Array array{*shape, std::move(*values), "", "", {}, {}};
   std::map<std::string, std::string> odd;
   read_attributes(dataset, where, array.attributes, odd);
   if (H5DSis_scale(dataset) > 0) array.attributes.erase("CLASS"), array.attributes.erase("NAME");
@@ -259,22 +144,31 @@ std::vector<std::string> link_names(hid_t group, std::string const& where) {
 void read_tree(hid_t from, Group& into, int depth) {
   expect(depth < max_depth, into.where, ": groups nest deeper than ", max_depth, "; are they linked in a circle?");
   read_attributes(from, into.where, into.attributes, into.unread);
+  Datasets datasets;
+  std::vector<std::string> groups;
   for (std::string const& name : link_names(from, into.where)) {
     if (H5Oexists_by_name(from, name.c_str(), H5P_DEFAULT) <= 0) {
       into.unread[name] = "a link that leads nowhere";
       continue;
     }
-    Handle const object(H5Oopen(from, name.c_str(), H5P_DEFAULT), H5Oclose, into.where, ": ", name, " cannot be read");
-    switch (H5Iget_type(object)) {
-      case H5I_GROUP:
-        read_tree(object, into[name], depth + 1);
-        break;
-      case H5I_DATASET:
-        read_array(object, name, into);
-        break;
-      default:
-        into.unread[name] = "a named type";
+    Handle object(H5Oopen(from, name.c_str(), H5P_DEFAULT), H5Oclose, into.where, ": ", name, " cannot be read");
+    H5I_type_t const type = H5Iget_type(object);
+    if (type == H5I_GROUP)
+      groups.push_back(name);
+    else if (type != H5I_DATASET)
+      into.unread[name] = "a named type";
+    else {
+      read_array(object, name, into);
+      haddr_t const address = address_of(object);
+      datasets.try_emplace(address, name, std::move(object));
     }
+  }
+  for (auto const& [address, item] : datasets)
+    if (Array* const array = into.arrays.find(item.first)) read_axes(item.second, datasets, *array);
+  datasets.clear();
+  for (std::string const& name : groups) {
+    Handle const group(H5Gopen2(from, name.c_str(), H5P_DEFAULT), H5Gclose, into.where, ": ", name, " cannot be read");
+    read_tree(group, into[name], depth + 1);
   }
 }
 

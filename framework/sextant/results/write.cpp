@@ -1,8 +1,7 @@
 // Group -> HDF5. The file is formed in memory and then written like any other, so that HDF5 never meets a full disk, a
 // file lock or a kill.
 #include <sextant/results/file.hpp>
-
-#include "hdf5.hpp"
+#include <sextant/results/hdf5.hpp>
 
 #include <hdf5_hl.h>
 
