@@ -23,6 +23,8 @@ void takes_folder(CLI::App* command, SpecArguments& arguments) {
   command->add_option("-o,--output", arguments.folder, "folder of the study (default: results/<study>)")->type_name("FOLDER");
 }
 
+int threads_of(int asked) { return asked > 0 ? asked : static_cast<int>(std::thread::hardware_concurrency()); }
+
 spec::Spec read_spec(SpecArguments const& arguments, encoding::Registry const& registry) {
   spec::Overrides overrides;
   if (!arguments.tier.empty()) overrides.tier = arguments.tier;
@@ -32,9 +34,8 @@ spec::Spec read_spec(SpecArguments const& arguments, encoding::Registry const& r
 
 plan::Plan plan_of(spec::Spec const& spec, encoding::Registry const& registry, int threads) {
   plan::Machine machine;
-  machine.threads = threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency());
   machine.memory = plan::available_memory();
-  if (double const known = known_gflops(machine.threads); known > 0) machine.gflops = known;
+  if (double const known = known_gflops(threads_of(threads)); known > 0) machine.gflops = known;
   auto const corpus = [](std::string const& name) {
     auto const loaded = tasks::load_corpus(name, tasks::default_cache());
     return plan::CorpusFacts{loaded.sha256, static_cast<std::int64_t>(loaded.bytes.size())};

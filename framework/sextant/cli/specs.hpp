@@ -18,6 +18,9 @@ std::shared_ptr<SpecArguments> takes_spec(CLI::App* command);
 /// Adds -o.
 void takes_folder(CLI::App* command, SpecArguments& arguments);
 
+/// Threads that a command computes with, given --threads.
+int threads_of(int asked);
+
 spec::Spec read_spec(SpecArguments const& arguments, encoding::Registry const& registry);
 plan::Plan plan_of(spec::Spec const& spec, encoding::Registry const& registry, int threads);
 /// -o, or results/<study>, with the tier behind it unless that is small.

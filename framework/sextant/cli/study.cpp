@@ -1,5 +1,6 @@
 // validate, plan, run, status: from a spec to a study.
 #include <sextant/base/file.hpp>
+#include <sextant/base/kokkos.hpp>
 #include <sextant/base/session.hpp>
 #include <sextant/cli/specs.hpp>
 #include <sextant/report/html.hpp>
@@ -65,7 +66,7 @@ int run_study(SpecArguments const& arguments, run::RunOptions options, Context& 
   {
     Session const kokkos(context.threads);
     outcome = run::run_plan(Exec(), spec, plan, registry, options);
-    if (outcome.gflops > 0) remember_gflops(outcome.gflops, plan.machine.threads);
+    if (outcome.gflops > 0) remember_gflops(outcome.gflops, concurrency());
   }
   if (outcome.stopped) {
     fmt::print(stderr, "stopped; the same command goes on from here\n");

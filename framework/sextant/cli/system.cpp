@@ -32,7 +32,7 @@ std::string bash_completion(CLI::App const& app) {
       for (auto const& word : option->get_lnames()) options += "--" + word + " ";
     cases += fmt::format("    {}) options=\"{}--plugin --threads\" ;;\n", command->get_name(), options);
   }
-  return fmt::format(R"(# sextant completion bash >> ~/.bash_completion
+  return fmt::format(R"bash(# sextant completion bash >> ~/.bash_completion
 _sextant() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} options=""
   if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=($(compgen -W "{}" -- "$word")); return; fi
@@ -46,7 +46,7 @@ _sextant() {{
   else COMPREPLY=($(compgen -f -- "$word")); fi
 }}
 complete -o filenames -F _sextant sextant
-)",
+)bash",
                      names, cases);
 }
 }  // namespace
