@@ -82,9 +82,22 @@ struct Run {
   AttentionWorkspace workspace;
 
   Run(int b, int h, int hk, int lq, int lk, int d, bool biased)
-      : batch(b), heads(h), kv_heads(hk), queries(lq), keys(lk), dim(d), q(make(h, lq)), k(make(hk, lk)), v(make(hk, lk)),
-        g(make(h, lq)), out(make(h, lq)), dq(make(h, lq)), dk(make(hk, lk)), dv(make(hk, lk)),
-        log_sum_exp("log_sum_exp", b, h, lq), table(b, h, lk) {
+      : batch(b),
+        heads(h),
+        kv_heads(hk),
+        queries(lq),
+        keys(lk),
+        dim(d),
+        q(make(h, lq)),
+        k(make(hk, lk)),
+        v(make(hk, lk)),
+        g(make(h, lq)),
+        out(make(h, lq)),
+        dq(make(h, lq)),
+        dk(make(hk, lk)),
+        dv(make(hk, lk)),
+        log_sum_exp("log_sum_exp", b, h, lq),
+        table(b, h, lk) {
     in.query = q, in.key = k, in.value = v;
     in.query_position = View2<double>("query_position", 1, lq);
     in.key_position = View2<double>("key_position", 1, lk);
@@ -92,7 +105,8 @@ struct Run {
   }
   Heads<float> make(int h, int l) const {
     Heads<float> const x = test::zero_heads<float>(batch, h, l, dim);
-    for (std::size_t i = 0; i < x.span(); ++i) x.data()[i] = 0.001f * static_cast<float>((i * 2654435761u >> 7) % 2000) - 1;
+    for (std::size_t i = 0; i < x.span(); ++i)
+      x.data()[i] = 0.001f * static_cast<float>((i * 2654435761u >> 7) % 2000) - 1;
     return x;
   }
   void forward() { attention_forward<float>(Exec(), in, out, log_sum_exp, workspace); }
@@ -108,14 +122,16 @@ struct Run {
 };
 
 void attention_forward_bench(benchmark::State& state) {
-  Run run(state.range(0), state.range(1), state.range(1), state.range(2), state.range(2), state.range(3), state.range(4));
+  Run run(state.range(0), state.range(1), state.range(1), state.range(2), state.range(2), state.range(3),
+          state.range(4));
   run.forward();
   for (auto _ : state) run.forward();
   run.report(state, run.forward_flops());
 }
 
 void attention_both_bench(benchmark::State& state) {
-  Run run(state.range(0), state.range(1), state.range(1), state.range(2), state.range(2), state.range(3), state.range(4));
+  Run run(state.range(0), state.range(1), state.range(1), state.range(2), state.range(2), state.range(3),
+          state.range(4));
   run.forward(), run.backward();
   for (auto _ : state) run.forward(), run.backward();
   run.report(state, 3.5 * run.forward_flops());

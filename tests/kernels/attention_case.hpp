@@ -31,7 +31,8 @@ struct Attention {
   View3<T> log_sum_exp;
 
   explicit Attention(Shape const& s, std::uint64_t seed = 1)
-      : shape(s), query(random_heads<T>(seed, "query", s.batch, s.heads, s.query_len, s.head_dim)),
+      : shape(s),
+        query(random_heads<T>(seed, "query", s.batch, s.heads, s.query_len, s.head_dim)),
         key(random_heads<T>(seed, "key", s.batch, s.kv_heads, s.key_len, s.head_dim)),
         value(random_heads<T>(seed, "value", s.batch, s.kv_heads, s.key_len, s.value_dim)),
         grad_out(random_heads<T>(seed, "grad_out", s.batch, s.heads, s.query_len, s.value_dim)) {

@@ -164,11 +164,13 @@ TEST_CASE("attention: tiles that are wholly hidden are not worked on", "[attenti
   CHECK(shown(nothing, length) < length / 2 + 160);
   CHECK(shown([](auto& a) { a.in.mask.window = 100; }, length) < 100 + 2 * 160);
   CHECK(shown(nothing, 100) < 100 + 2 * 160);
-  CHECK(shown([](auto& a) {
-          std::vector<int> ids(length);
-          for (int i = 0; i < length; ++i) ids[i] = i / 128;
-          a.documents({ids}, {ids});
-        }, length) < 64 + 2 * 160);
+  CHECK(shown(
+            [](auto& a) {
+              std::vector<int> ids(length);
+              for (int i = 0; i < length; ++i) ids[i] = i / 128;
+              a.documents({ids}, {ids});
+            },
+            length) < 64 + 2 * 160);
 }
 
 }  // namespace sextant

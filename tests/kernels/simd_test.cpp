@@ -8,7 +8,8 @@
 
 namespace sextant::kernels::simd {
 
-TEMPLATE_TEST_CASE("simd: exp2 keeps its stated error, is 1 at 0, 0 far below and passes NaN on", "[simd]", float, double) {
+TEMPLATE_TEST_CASE("simd: exp2 keeps its stated error, is 1 at 0, 0 far below and passes NaN on", "[simd]", float,
+                   double) {
   using T = TestType;
   bool const single = sizeof(T) == 4;
   double worst = 0;
@@ -53,9 +54,11 @@ TEMPLATE_TEST_CASE("simd: packed panels multiply to the plain sums", "[simd]", f
   for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<T>(static_cast<int>(i * 5 % 13) - 6);
   pack_transposed(b.data(), depth, keys, columns, depth, nullptr, packed.data());
   for (int j = 0; j < columns; j += P)
-    block_product<T, R, block_vectors>(a.data(), depth, 1, packed.data() + j * depth, P, depth, [&](auto r, auto v, Vec<T> x) {
-      store(out.data() + r * columns + j + v * width<T>, x);
-    });
+    block_product<T, R, block_vectors>(a.data(), depth, 1, packed.data() + j * depth, P, depth,
+                                       [&](auto r, auto const& x) {
+                                         for (int v = 0; v < block_vectors; ++v)
+                                           store(out.data() + r * columns + j + v * width<T>, x[v]);
+                                       });
   for (int r = 0; r < R; ++r)
     for (int j = 0; j < columns; ++j) {
       T sum = 0;

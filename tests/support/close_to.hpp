@@ -40,7 +40,8 @@ Values values(Kokkos::View<T, Properties...> const& view) {
             if constexpr (V::rank == 3)
               flat.value.push_back(static_cast<double>(host(i, j, k)));
             else
-              for (std::size_t l = 0; l < view.extent(3); ++l) flat.value.push_back(static_cast<double>(host(i, j, k, l)));
+              for (std::size_t l = 0; l < view.extent(3); ++l)
+                flat.value.push_back(static_cast<double>(host(i, j, k, l)));
   return flat;
 }
 
@@ -83,7 +84,8 @@ class CloseTo final : public Catch::Matchers::MatcherGenericBase {
   }
   std::vector<std::size_t> index(std::size_t flat) const {
     std::vector<std::size_t> out(expected_.shape.size());
-    for (std::size_t axis = out.size(); axis-- > 0; flat /= expected_.shape[axis]) out[axis] = flat % expected_.shape[axis];
+    for (std::size_t axis = out.size(); axis-- > 0; flat /= expected_.shape[axis])
+      out[axis] = flat % expected_.shape[axis];
     return out;
   }
 

@@ -180,11 +180,11 @@ void attention_backward(Exec const& exec, AttentionInput<T> const& in, Heads<T c
   }
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                                                       \
-  template void attention_forward(Exec const&, AttentionInput<T> const&, Heads<T> const&, View3<T> const&,           \
-                                  AttentionWorkspace&);                                                              \
-  template void attention_backward(Exec const&, AttentionInput<T> const&, Heads<T const> const&, View3<T> const&,    \
-                                   Heads<T const> const&, Heads<T> const&, Heads<T> const&, Heads<T> const&,         \
+#define SEXTANT_INSTANTIATE(T)                                                                                    \
+  template void attention_forward(Exec const&, AttentionInput<T> const&, Heads<T> const&, View3<T> const&,        \
+                                  AttentionWorkspace&);                                                           \
+  template void attention_backward(Exec const&, AttentionInput<T> const&, Heads<T const> const&, View3<T> const&, \
+                                   Heads<T const> const&, Heads<T> const&, Heads<T> const&, Heads<T> const&,      \
                                    AttentionWorkspace&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

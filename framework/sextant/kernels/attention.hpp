@@ -22,9 +22,9 @@ struct Mask {
 
 template <class T>
 struct AttentionInput {
-  Heads<T const> query;  ///< [batch, heads, query_len, head_dim]
-  Heads<T const> key;    ///< [batch, kv_heads, key_len, head_dim]; kv_heads divides heads
-  Heads<T const> value;  ///< [batch, kv_heads, key_len, value_dim]
+  Heads<T const> query;                        ///< [batch, heads, query_len, head_dim]
+  Heads<T const> key;                          ///< [batch, kv_heads, key_len, head_dim]; kv_heads divides heads
+  Heads<T const> value;                        ///< [batch, kv_heads, key_len, value_dim]
   View2<double> query_position, key_position;  ///< [batch or 1, len] in tokens; may be empty without modifiers
   Mask mask;
   double scale = 0;                         ///< multiplies query . key; 0 means 1 / sqrt(head_dim)

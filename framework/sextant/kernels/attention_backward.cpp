@@ -18,7 +18,10 @@ template <class T>
 class Backward {
  public:
   Backward(Problem<T> const& p, Gradients<T> const& g, Cursor memory)
-      : p_(p), grad_(g), rows_(round_up(p.query_len, block_rows)), key_dim_(round_up(p.head_dim, width<T>)),
+      : p_(p),
+        grad_(g),
+        rows_(round_up(p.query_len, block_rows)),
+        key_dim_(round_up(p.head_dim, width<T>)),
         value_dim_(round_up(p.value_dim, width<T>)) {
     carve(memory);
   }
@@ -153,10 +156,10 @@ class Backward {
     T const* const query = query_ + std::int64_t(row_ + g * R) * key_dim_;
     for (int j = part_[g].begin; j < part_[g].end; j += P)
       with_vectors((part_[g].end - j) / W, [&](auto vectors) SEXTANT_INLINE_LAMBDA {
-        block_product<T, R, vectors>(query, key_dim_, 1, key_t_ + j * depth, P, depth,
-                                     [&](auto r, auto v, Vec<T> x) SEXTANT_INLINE_LAMBDA {
-                                       store(to + r * stride + j + v * W, x);
-                                     });
+        block_product<T, R, vectors>(
+            query, key_dim_, 1, key_t_ + j * depth, P, depth, [&](auto r, auto const& x) SEXTANT_INLINE_LAMBDA {
+              unroll<vectors>([&](auto v) SEXTANT_INLINE_LAMBDA { store(to + r * stride + j + v * W, x[v]); });
+            });
       });
   }
 
@@ -184,9 +187,11 @@ class Backward {
     for (int j = part_[g].begin; j < part_[g].end; j += P)
       with_vectors((part_[g].end - j) / W, [&](auto vectors) SEXTANT_INLINE_LAMBDA {
         block_product<T, R, vectors>(grad, value_dim_, 1, value_t_ + j * depth, P, depth,
-                                     [&](auto r, auto v, Vec<T> x) SEXTANT_INLINE_LAMBDA {
-                                       Vec<T> const p = load(weight + r * stride + j + v * W);
-                                       store(to + r * stride + j + v * W, p * (x - dot[r]));
+                                     [&](auto r, auto const& x) SEXTANT_INLINE_LAMBDA {
+                                       unroll<vectors>([&](auto v) SEXTANT_INLINE_LAMBDA {
+                                         Vec<T> const p = load(weight + r * stride + j + v * W);
+                                         store(to + r * stride + j + v * W, p * (x[v] - dot[r]));
+                                       });
                                      });
       });
   }

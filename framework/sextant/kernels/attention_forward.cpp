@@ -78,7 +78,12 @@ class ForwardBlock {
     for (int r = 0; r < padded; ++r) {
       T const* const from = r < rows_ ? p_.query.at(b_, h_, row_ + r) : nullptr;
       bool const used = from && (!mask.query_ids() || mask.query_ids()[row_ + r] >= 0);
-      for (int d = 0; d < p_.head_dim; ++d) query_[r * p_.head_dim + d] = used ? from[d] * p_.scale : T(0);
+      T* const to = query_ + r * p_.head_dim;
+      if (!used) {
+        std::fill_n(to, p_.head_dim, T(0));
+        continue;
+      }
+      for (int d = 0; d < p_.head_dim; ++d) to[d] = from[d] * p_.scale;
     }
     std::fill_n(out_, std::int64_t(padded) * packed_.value_dim, T(0));
     std::fill_n(sum_, padded * W, T(0));
@@ -112,11 +117,18 @@ class ForwardBlock {
       store(max_ + r, now);
     }
     for (int g = 0; g < used_groups(); ++g) weights(g);
-    for (int s = 0; s < used_; ++s)
-      for (int g = 0; g < used_groups(); ++g) values(g, s);
+    for (int d = 0; d < packed_.value_dim; d += P)
+      for (int g = 0; g < used_groups(); ++g) values(g, d);
   }
 
   T* logit(int g, int s) const { return logit_ + g * R * stride + s * chunk; }
+
+  template <int V>
+  static SEXTANT_INLINE Vec<T> highest(Vec<T> const (&x)[V]) {
+    Vec<T> top = x[0];
+    unroll<V - 1>([&](auto v) SEXTANT_INLINE_LAMBDA { top = simd::max(top, x[v + 1]); });
+    return top;
+  }
 
   template <bool Max>
   void logits(int g, int s) {
@@ -127,11 +139,12 @@ class ForwardBlock {
     int const depth = p_.head_dim;
     for (int j = part.begin; j < part.end; j += P)
       with_vectors((part.end - j) / W, [&](auto vectors) SEXTANT_INLINE_LAMBDA {
-        block_product<T, R, vectors>(query_ + g * R * depth, depth, 1, keys + j * depth, P, depth,
-                                     [&](auto r, auto v, Vec<T> x) SEXTANT_INLINE_LAMBDA {
-                                       store(to + r * stride + j + v * W, x);
-                                       if constexpr (Max) store(top + r * W, simd::max(load(top + r * W), x));
-                                     });
+        block_product<T, R, vectors>(
+            query_ + g * R * depth, depth, 1, keys + j * depth, P, depth,
+            [&](auto r, auto const& x) SEXTANT_INLINE_LAMBDA {
+              unroll<vectors>([&](auto v) SEXTANT_INLINE_LAMBDA { store(to + r * stride + j + v * W, x[v]); });
+              if constexpr (Max) store(top + r * W, simd::max(load(top + r * W), highest(x)));
+            });
       });
     if (p_.modifiers.empty()) return;
     for (int r = 0; r < R; ++r) {  // the chain sees a defined tile
@@ -185,26 +198,23 @@ class ForwardBlock {
     }
   }
 
-  /// out = factor * out + weights * values; the factor enters with the group's first visible chunk.
-  void values(int g, int s) {
-    auto const part = part_[g][s];
-    if (part.begin >= part.end) return;
-    bool first = true;
-    for (int earlier = 0; earlier < s; ++earlier) first = first && part_[g][earlier].begin >= part_[g][earlier].end;
-    int const depth = part.end - part.begin, dim = packed_.value_dim;
-    T const* const weight = logit(g, s) + part.begin;
-    T const* const value = packed_.value(pair_, col_[s] / chunk);
-    for (int d = 0; d < dim; d += P) {
-      int const wide = std::min(P, dim - d);
-      T const* const panel = value + d * chunk + part.begin * wide;
-      T* const to = out_ + g * R * dim + d;
-      with_vectors(wide / W, [&](auto vectors) SEXTANT_INLINE_LAMBDA {
-        if (first)
-          block_add<T, R, vectors, true>(weight, stride, 1, panel, wide, depth, to, dim, factor_ + g * R);
-        else
-          block_add<T, R, vectors, false>(weight, stride, 1, panel, wide, depth, to, dim);
+  /// out = factor * out + weights * values, for the panel that begins at dimension d.
+  void values(int g, int d) {
+    int const dim = packed_.value_dim, wide = std::min(P, dim - d);
+    T const* const factor = factor_ + g * R;
+    with_vectors(wide / W, [&](auto vectors) SEXTANT_INLINE_LAMBDA {
+      block_update<T, R, vectors>(out_ + g * R * dim + d, dim, [&](auto& x) SEXTANT_INLINE_LAMBDA {
+        unroll<R>([&](auto r) SEXTANT_INLINE_LAMBDA {
+          unroll<vectors>([&](auto v) SEXTANT_INLINE_LAMBDA { x[r][v] *= factor[r]; });
+        });
+        for (int s = 0; s < used_; ++s) {
+          auto const part = part_[g][s];
+          T const* const panel = packed_.value(pair_, col_[s] / chunk) + d * chunk;
+          block_sum<T, R, vectors>(x, logit(g, s) + part.begin, stride, 1, panel + part.begin * wide, wide,
+                                   part.end - part.begin);
+        }
       });
-    }
+    });
   }
 
   void finish(Rows<T> const& out) {
@@ -214,7 +224,8 @@ class ForwardBlock {
       bool const empty = total == T(0);
       T const inverse = empty ? T(0) : T(1) / total;
       T* const to = out.at(b_, h_, row_ + r);
-      for (int d = 0; d < p_.value_dim; ++d) to[d] = out_[r * packed_.value_dim + d] * inverse;
+      T const* const from = out_ + r * packed_.value_dim;
+      for (int d = 0; d < p_.value_dim; ++d) to[d] = from[d] * inverse;
       log_sum_exp[r] = empty ? -std::numeric_limits<T>::infinity() : max_[r] * T(ln_2) + std::log(total);
     }
   }
@@ -240,7 +251,8 @@ void forward(Problem<T> const& p, Rows<T> const& out, Workshop const& shop) {
   Packed<T> packed{first, last - first, p.head_dim, round_up(p.value_dim, width<T>), nullptr};
 
   std::int64_t const pairs = std::int64_t(p.batch) * p.kv_heads;
-  std::int64_t const pair_bytes = std::max<std::int64_t>(1, packed.chunks * packed.chunk_size() * std::int64_t(sizeof(T)));
+  std::int64_t const pair_bytes =
+      std::max<std::int64_t>(1, packed.chunks * packed.chunk_size() * std::int64_t(sizeof(T)));
   std::int64_t const wave = std::clamp<std::int64_t>(packed_bytes / pair_bytes, 1, pairs);
   shop.shared->reserve(static_cast<std::size_t>(wave * pair_bytes));
   packed.data = static_cast<T*>(shop.shared->data());
@@ -265,7 +277,8 @@ void forward(Problem<T> const& p, Rows<T> const& out, Workshop const& shop) {
       int const row = (blocks - 1 - static_cast<int>(task / lanes)) * block;  // the long rows first
       int const b = static_cast<int>((begin + pair) / p.kv_heads);
       int const h = static_cast<int>((begin + pair) % p.kv_heads * p.group() + lane % p.group());
-      ForwardBlock<T>(p, packed, Cursor((*shop.own)[static_cast<std::size_t>(worker)].data())).run(b, h, pair, row, out);
+      ForwardBlock<T>(p, packed, Cursor((*shop.own)[static_cast<std::size_t>(worker)].data()))
+          .run(b, h, pair, row, out);
     });
   }
 }

@@ -94,12 +94,15 @@ void attention_backward(kernels::AttentionInput<T> const& in, Heads<T const> con
           for (int d = 0; d < value_dim && !empty; ++d)
             dot += static_cast<double>(out(b, h, i, d)) * static_cast<double>(grad_out(b, h, i, d));
           for (int j = 0; j < keys && !empty; ++j) {
-            double const weight = std::exp(static_cast<double>(row.logit[j]) - static_cast<double>(log_sum_exp(b, h, i)));
+            double const weight =
+                std::exp(static_cast<double>(row.logit[j]) - static_cast<double>(log_sum_exp(b, h, i)));
             if (weight == 0) continue;
             double grad_weight = 0;
             for (int d = 0; d < value_dim; ++d) {
-              grad_weight += static_cast<double>(grad_out(b, h, i, d)) * static_cast<double>(in.value(b, kv_head, j, d));
-              sum_value[static_cast<std::size_t>(j) * value_dim + d] += weight * static_cast<double>(grad_out(b, h, i, d));
+              grad_weight +=
+                  static_cast<double>(grad_out(b, h, i, d)) * static_cast<double>(in.value(b, kv_head, j, d));
+              sum_value[static_cast<std::size_t>(j) * value_dim + d] +=
+                  weight * static_cast<double>(grad_out(b, h, i, d));
             }
             double const slope = weight * (grad_weight - dot);
             grad_logit[j] = static_cast<T>(slope);
@@ -122,9 +125,9 @@ void attention_backward(kernels::AttentionInput<T> const& in, Heads<T const> con
     }
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                                                        \
-  template void attention_forward(kernels::AttentionInput<T> const&, Heads<T> const&, View3<T> const&);              \
-  template void attention_backward(kernels::AttentionInput<T> const&, Heads<T const> const&, View3<T> const&,        \
+#define SEXTANT_INSTANTIATE(T)                                                                                \
+  template void attention_forward(kernels::AttentionInput<T> const&, Heads<T> const&, View3<T> const&);       \
+  template void attention_backward(kernels::AttentionInput<T> const&, Heads<T const> const&, View3<T> const&, \
                                    Heads<T const> const&, Heads<T> const&, Heads<T> const&, Heads<T> const&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

@@ -61,9 +61,8 @@ SEXTANT_INLINE V max(V a, V b) {
 /// f(0), f(1), ... f(N - 1) with each argument a compile-time constant.
 template <int N, class F>
 SEXTANT_INLINE void unroll(F&& f) {
-  [&]<int... I>(std::integer_sequence<int, I...>) SEXTANT_INLINE_LAMBDA {
-    (f(std::integral_constant<int, I>{}), ...);
-  }(std::make_integer_sequence<int, N>{});
+  [&]<int... I>(std::integer_sequence<int, I...>) SEXTANT_INLINE_LAMBDA { (f(std::integral_constant<int, I>{}), ...); }
+  (std::make_integer_sequence<int, N>{});
 }
 
 namespace detail {
@@ -113,10 +112,10 @@ SEXTANT_INLINE T largest(Vec<T> a) {
 /// x[i] lane j <-> x[j] lane i.
 template <class T>
 SEXTANT_INLINE void transpose(Vec<T> (&x)[width<T>]) {
-  if constexpr (width<T> > 1) detail::transpose_stage<T, 1>(x);
-  if constexpr (width<T> > 2) detail::transpose_stage<T, 2>(x);
-  if constexpr (width<T> > 4) detail::transpose_stage<T, 4>(x);
-  if constexpr (width<T> > 8) detail::transpose_stage<T, 8>(x);
+  if constexpr (width < T >> 1) detail::transpose_stage<T, 1>(x);
+  if constexpr (width < T >> 2) detail::transpose_stage<T, 2>(x);
+  if constexpr (width < T >> 4) detail::transpose_stage<T, 4>(x);
+  if constexpr (width < T >> 8) detail::transpose_stage<T, 8>(x);
 }
 
 /// Lane i holds the sum of the lanes of x[i].

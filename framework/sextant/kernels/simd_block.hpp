@@ -12,7 +12,7 @@ inline constexpr int block_rows = 6;
 inline constexpr int block_vectors = bytes == 64 ? 4 : 2;
 /// Columns of a panel.
 template <class T>
-inline constexpr int panel_width = block_vectors * width<T>;
+inline constexpr int panel_width = block_vectors* width<T>;
 
 /// Smallest multiple of `step` that is not below n.
 constexpr int round_up(int n, int step) { return (n + step - 1) / step * step; }
@@ -28,46 +28,50 @@ SEXTANT_INLINE void with_vectors(int vectors, F&& f) {
     with_vectors<V - 1>(vectors, f);
 }
 
-/// finish(r, v, x) with x = sum over k < depth of a[r * row + k * step] * b[k * b_stride + v * width ...], r < R, v < V;
-/// summed in the order of k.
+/// x[r][v] += sum over k < depth of a[r * row + k * step] * b[k * b_stride + v * width ...], in the order of k.
+template <class T, int R, int V>
+SEXTANT_INLINE void block_sum(Vec<T> (&x)[R][V], T const* a, std::ptrdiff_t row, std::ptrdiff_t step, T const* b,
+                              std::ptrdiff_t b_stride, int depth) {
+  for (int k = 0; k < depth; ++k, a += step, b += b_stride) {
+    Vec<T> right[V];
+    unroll<V>([&](auto v) SEXTANT_INLINE_LAMBDA { right[v] = load(b + v * width<T>); });
+    unroll<R>([&](auto r) SEXTANT_INLINE_LAMBDA {
+      Vec<T> const left = broadcast(a[r * row]);
+      unroll<V>([&](auto v) SEXTANT_INLINE_LAMBDA { x[r][v] += left * right[v]; });
+    });
+  }
+}
+
+/// finish(r, x[r]) for each r < R, x being that sum from zero.
 template <class T, int R, int V, class Finish>
 SEXTANT_INLINE void block_product(T const* a, std::ptrdiff_t row, std::ptrdiff_t step, T const* b,
                                   std::ptrdiff_t b_stride, int depth, Finish&& finish) {
   Vec<T> x[R][V];
-  unroll<R>([&](auto r) SEXTANT_INLINE_LAMBDA { unroll<V>([&](auto v) SEXTANT_INLINE_LAMBDA { x[r][v] = Vec<T>{}; }); });
-  for (int k = 0; k < depth; ++k, a += step, b += b_stride) {
-    Vec<T> right[V];
-    unroll<V>([&](auto v) SEXTANT_INLINE_LAMBDA { right[v] = load(b + v * width<T>); });
-    unroll<R>([&](auto r) SEXTANT_INLINE_LAMBDA {
-      Vec<T> const left = broadcast(a[r * row]);
-      unroll<V>([&](auto v) SEXTANT_INLINE_LAMBDA { x[r][v] += left * right[v]; });
-    });
-  }
-  unroll<R>([&](auto r) SEXTANT_INLINE_LAMBDA { unroll<V>([&](auto v) SEXTANT_INLINE_LAMBDA { finish(r, v, x[r][v]); }); });
+  unroll<R>([&](auto r)
+                SEXTANT_INLINE_LAMBDA { unroll<V>([&](auto v) SEXTANT_INLINE_LAMBDA { x[r][v] = Vec<T>{}; }); });
+  block_sum<T, R, V>(x, a, row, step, b, b_stride, depth);
+  unroll<R>([&](auto r) SEXTANT_INLINE_LAMBDA { finish(r, x[r]); });
 }
 
-/// c = (Scaled ? factor[r] : 1) * c + the same sum, taken up in the order of k.
-template <class T, int R, int V, bool Scaled = false>
-SEXTANT_INLINE void block_add(T const* a, std::ptrdiff_t row, std::ptrdiff_t step, T const* b, std::ptrdiff_t b_stride,
-                              int depth, T* c, std::ptrdiff_t c_stride, T const* factor = nullptr) {
+/// c[r * c_stride + v * width ...] in registers and back; `add(x)` sums into them in between.
+template <class T, int R, int V, class Add>
+SEXTANT_INLINE void block_update(T* c, std::ptrdiff_t c_stride, Add&& add) {
   Vec<T> x[R][V];
   unroll<R>([&](auto r) SEXTANT_INLINE_LAMBDA {
-    unroll<V>([&](auto v) SEXTANT_INLINE_LAMBDA {
-      x[r][v] = load(c + r * c_stride + v * width<T>);
-      if constexpr (Scaled) x[r][v] *= factor[r];
-    });
+    unroll<V>([&](auto v) SEXTANT_INLINE_LAMBDA { x[r][v] = load(c + r * c_stride + v * width<T>); });
   });
-  for (int k = 0; k < depth; ++k, a += step, b += b_stride) {
-    Vec<T> right[V];
-    unroll<V>([&](auto v) SEXTANT_INLINE_LAMBDA { right[v] = load(b + v * width<T>); });
-    unroll<R>([&](auto r) SEXTANT_INLINE_LAMBDA {
-      Vec<T> const left = broadcast(a[r * row]);
-      unroll<V>([&](auto v) SEXTANT_INLINE_LAMBDA { x[r][v] += left * right[v]; });
-    });
-  }
+  add(x);
   unroll<R>([&](auto r) SEXTANT_INLINE_LAMBDA {
     unroll<V>([&](auto v) SEXTANT_INLINE_LAMBDA { store(c + r * c_stride + v * width<T>, x[r][v]); });
   });
+}
+
+/// c += the same sum.
+template <class T, int R, int V>
+SEXTANT_INLINE void block_add(T const* a, std::ptrdiff_t row, std::ptrdiff_t step, T const* b, std::ptrdiff_t b_stride,
+                              int depth, T* c, std::ptrdiff_t c_stride) {
+  block_update<T, R, V>(
+      c, c_stride, [&](auto& x) SEXTANT_INLINE_LAMBDA { block_sum<T, R, V>(x, a, row, step, b, b_stride, depth); });
 }
 
 /// Rows of `from` become columns: to[panel][depth][panel_width] for the columns [0, columns), a multiple of the width;
