@@ -108,7 +108,7 @@ TEST_CASE("failed and unfinished runs are listed with their messages", "[report]
   REQUIRE(failed.size() == 1);
   CHECK_THAT(failed[0].text,
              ContainsSubstring("nope, seed 11") && ContainsSubstring("loss became NaN at step 7\nsecond line"));
-  CHECK_THAT(page, ContainsSubstring("1 runs were not finished") && ContainsSubstring("(n=2)"));
+  CHECK_THAT(page, ContainsSubstring("1 run was not finished") && ContainsSubstring("(n=2)"));
 }
 
 TEST_CASE("pages of unusual studies are whole: one seed, gaps, no number, no rows, thirty arms", "[report][html]") {

@@ -35,6 +35,8 @@ results::Group study_tree(fs::path const& folder) {
   record["train"].put("step", std::vector<std::int64_t>{1, 2}, "1", "step");
   record["train"].put("loss", std::vector<double>{5.5, 4.5}, "nat/byte", "loss");
   record["eval/lm_loss"].put("per_position_512", std::vector<float>{2.5F, 1.5F}, "nat/byte", "loss by position");
+  record["eval/short_context"].put("length", std::vector<std::int64_t>{512}, "token", "length");
+  record["eval/short_context"].put("seen", std::vector<std::int64_t>{256}, "token", "tokens seen");
   results::ResultRow row{"small", "r1", 11, "rope", "yarn", "lm_loss", 512, "mean", "loss", 1.25, 0.5, 64, "nat/byte"};
   results::ResultRow diverged = row;
   diverged.length = 1024;
@@ -78,6 +80,7 @@ TEST_CASE("load_study reads back what the results room wrote", "[report][load]")
   REQUIRE(study.runs[0].positions.size() == 1);
   CHECK(study.runs[0].positions[0].length == 512);
   CHECK(study.runs[0].positions[0].loss == std::vector<double>{2.5, 1.5});
+  CHECK(study.controls == std::vector<std::string>{"short_context"});
   CHECK(study.runs[1].status == "failed");
   CHECK(study.runs[1].message == "loss became NaN at step 7");
   CHECK(study.runs[2].status == "planned");

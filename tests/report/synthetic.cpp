@@ -44,6 +44,7 @@ report::StudyView synthetic_study(SyntheticOptions const& options) {
   study.creator = "sextant test generator";
   study.tier = "smoke";
   study.trained_length = trained;
+  study.controls = {"window_control"};
   study.facts = {{"commit", "0000000 (synthetic)"}, {"backend", "none: nothing was run"}, {"threads", "0"}};
   study.libraries = {{"synthetic-library", "0.0"}};
   study.plugins = {{"rope", "1", "synthetic", std::string(64, '0'), "arXiv:2104.09864"}};

@@ -6,10 +6,12 @@ namespace sextant::report {
 namespace {
 constexpr char const* light_page =
     "--page:#ffffff;--ink:#1c2127;--muted:#5a6470;--rule:#dfe4ea;--soft:#f6f7f9;--link:#0b5cad;"
-    "--best:#e3f4ec;--best-ink:#0d5a3f;--warn:#fff4e0;--warn-ink:#7a4a00;--trained:#f3f5f8;color-scheme:light;";
+    "--best:#dff3e9;--tied:#f1faf5;--best-ink:#0d5a3f;--worse-ink:#9a3b00;--warn:#fff4e0;--warn-ink:#7a4a00;--trained:#"
+    "f3f5f8;color-scheme:light;";
 constexpr char const* dark_page =
     "--page:#14181d;--ink:#e8ebef;--muted:#a3adb9;--rule:#2e353f;--soft:#1b2028;--link:#7cb8f5;"
-    "--best:#12382b;--best-ink:#8be0bb;--warn:#3a2a10;--warn-ink:#ffcf8a;--trained:#1b2028;color-scheme:dark;";
+    "--best:#12382b;--tied:#15261f;--best-ink:#8be0bb;--worse-ink:#ffab7a;--warn:#3a2a10;--warn-ink:#ffcf8a;--trained:#"
+    "1b2028;color-scheme:dark;";
 
 constexpr char const* rules = R"css(
 *{box-sizing:border-box}
@@ -29,7 +31,7 @@ button:hover{border-color:var(--muted)}
 .skip:focus{left:12px;top:8px;z-index:9;background:var(--page);padding:6px 12px}
 header{padding:64px 0 8px;max-width:48rem}
 .kicker{margin:0 0 10px;color:var(--muted);font-size:.95rem}
-h1,h2{font-family:"Iowan Old Style","Palatino Linotype",Palatino,"URW Palladio L",P052,"Book Antiqua",Georgia,serif;font-weight:600;line-height:1.18;letter-spacing:-.008em;text-wrap:balance;overflow-wrap:anywhere}
+h1,h2{font-family:"Iowan Old Style","Palatino Linotype",Palatino,"URW Palladio L",P052,"Book Antiqua",Charter,"Bitstream Charter","Source Serif 4","Noto Serif",Georgia,ui-serif,serif;font-weight:600;line-height:1.18;letter-spacing:-.008em;text-wrap:balance;overflow-wrap:anywhere}
 h1{font-size:clamp(1.9rem,4.6vw,2.9rem);margin:0 0 20px}
 h2{font-size:1.62rem;margin:0 0 6px}
 h3{font-size:1.02rem;margin:26px 0 8px;font-weight:650}
@@ -56,12 +58,16 @@ tbody tr:last-child>*{border-bottom:1.5px solid var(--muted)}
 .sub th{padding-left:22px!important}
 td.trained,th.trained{background:var(--trained)}
 td.best{background:var(--best);font-weight:650;color:var(--best-ink)}
-td.tied{color:var(--best-ink);box-shadow:inset 0 0 0 1.5px var(--best)}
+td.tied{background:var(--tied);color:var(--best-ink)}
+td.better{color:var(--best-ink)}td.worse{color:var(--worse-ink)}td.unclear{color:var(--muted)}
+td.better .mark{color:var(--best-ink)}td.worse .mark{color:var(--worse-ink)}
+td .p{display:block;font-size:.76rem;margin-right:1.45em}
 td .pm{color:var(--muted);font-size:.86em;margin-left:.4em;font-weight:400}
-td .mark{display:inline-block;width:1.1em;text-align:right;color:var(--best-ink)}
+.mark{display:inline-block;width:1.1em;text-align:right;color:var(--best-ink)}
+thead small{margin-right:1.4em}
 td.none{color:var(--muted)}
 td small{color:var(--muted)}
-.notes{color:var(--muted);font-size:.87rem;margin:0 0 4px;padding:0;list-style:none;max-width:46rem}
+.notes{color:var(--muted);font-size:.87rem;margin:0 0 16px;padding:0;list-style:none;max-width:46rem}
 .notes li{margin:0 0 2px}
 .notes .key{color:var(--best-ink);display:inline-block;width:1.2em}
 figure{margin:36px 0 0}
@@ -186,7 +192,7 @@ constexpr char const* script = R"js(
         rows.sort(function (a, b) { return a.v - b.v; });
         tip.textContent = '';
         var head = document.createElement('b');
-        head.textContent = brief(value(x, (best - box[0]) / box[2]), 0) + ' ' + (svg.getAttribute('data-unit') || '');
+        head.textContent = svg.getAttribute('data-name') + ' ' + brief(value(x, (best - box[0]) / box[2]), 0);
         tip.appendChild(head);
         rows.slice(0, 16).forEach(function (row) {
           var line = document.createElement('span'), a = document.createElement('i'), b = document.createElement('i');

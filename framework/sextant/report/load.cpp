@@ -81,6 +81,19 @@ std::vector<PositionCurve> positions_of(Group const& run) {
   return out;
 }
 
+// Probes whose models saw less than the window: eval/<probe>/seen is below length somewhere.
+void add_controls(Group const& run, std::vector<std::string>& controls) {
+  Group const* const eval = run.find_group("eval");
+  if (!eval) return;
+  for (auto const& [probe, group] : eval->groups) {
+    if (!group.has_array("seen") || !group.has_array("length")) continue;
+    auto const seen = group.numbers("seen"), length = group.numbers("length");
+    bool cut = false;
+    for (std::size_t i = 0; i < seen.size() && i < length.size(); ++i) cut = cut || seen[i] < length[i];
+    if (cut && std::find(controls.begin(), controls.end(), probe) == controls.end()) controls.push_back(probe);
+  }
+}
+
 RunView run_of(std::string const& id, Group const& group) {
   RunView out;
   out.id = id;
@@ -147,7 +160,10 @@ StudyView load_study(fs::path const& path) {
   for (auto const& row : results::table(root.group("summary/results")))
     out.rows.push_back({row.run, row.seed, row.encoding, row.scaling, row.probe, row.length, row.region, row.metric,
                         row.value, row.error, row.n, row.units});
-  for (auto const& [id, group] : root.group("runs").groups) out.runs.push_back(run_of(id, group));
+  for (auto const& [id, group] : root.group("runs").groups) {
+    out.runs.push_back(run_of(id, group));
+    add_controls(group, out.controls);
+  }
   if (root.has_attribute("trained_length"))
     out.trained_length = root.attribute<std::int64_t>("trained_length");
   else

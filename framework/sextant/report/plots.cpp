@@ -129,13 +129,13 @@ std::optional<Chart> extrapolation(StudyView const& study, Looks const& looks) {
   chart.lines = lines_of(comparison, looks, false, chart);
   for (auto const& quantity : quantities_of(study)) {
     bool const same = quantity.region == comparison.quantity.region && quantity.metric == comparison.quantity.metric;
-    if (!is_window_control(quantity.probe) || !same || quantity.probe == comparison.quantity.probe) continue;
+    if (!study.is_control(quantity.probe) || !same || quantity.probe == comparison.quantity.probe) continue;
     CompareOptions options;
     options.probe = quantity.probe;
     options.region = quantity.region;
     options.metric = quantity.metric;
     for (auto& line : lines_of(compare(study, options), looks, true, chart)) chart.lines.push_back(std::move(line));
-    chart.control_label = cat({quantity.probe, ", the same text with the context cut"});
+    chart.control_label = quantity.probe;
   }
   auto const& q = comparison.quantity;
   auto const y = value_axis(chart.lines, with_units(q.metric, comparison.units));
@@ -155,9 +155,9 @@ std::optional<Chart> extrapolation(StudyView const& study, Looks const& looks) {
                                      : "",
                        seeds_phrase(study),
                        chart.control_label.empty() ? ""
-                                                   : " Dotted: what the same model reaches when it may look back no "
-                                                     "further than the control's context; a line above its dotted one "
-                                                     "gains nothing from the longer text."});
+                                                   : " Dotted: what the same model reaches on the same text when it "
+                                                     "may look back no further than the control's context; a line "
+                                                     "above its dotted one gains nothing from the longer text."});
   return chart;
 }
 
@@ -209,7 +209,7 @@ std::optional<Chart> per_position(StudyView const& study, Looks const& looks) {
   std::int64_t longest = 0;
   for (auto const& run : study.runs)
     for (auto const& curve : run.positions)
-      if (!is_window_control(curve.probe) && curve.length > longest)
+      if (!study.is_control(curve.probe) && curve.length > longest)
         longest = curve.length, probe = curve.probe, units = curve.units;
   if (longest == 0) return std::nullopt;
   std::size_t const width = static_cast<std::size_t>((longest + 63) / 64);

@@ -33,14 +33,16 @@ std::vector<Quantity> quantities_of(StudyView const& study) {
 Quantity main_quantity(StudyView const& study) {
   auto const all = quantities_of(study);
   expect(!all.empty(), study.file.empty() ? study.name : study.file, ": summary/results has no rows");
-  auto const rank = [](Quantity const& q) {
-    return (is_window_control(q.probe) ? 8 : 0) + (q.metric == "loss" ? 0 : 2) + (q.region == "mean" ? 0 : 1);
+  auto const rank = [&](Quantity const& q) {
+    return (study.is_control(q.probe) ? 8 : 0) + (q.metric == "loss" ? 0 : 2) + (q.region == "mean" ? 0 : 1);
   };
   return *std::min_element(all.begin(), all.end(),
                            [&](Quantity const& a, Quantity const& b) { return rank(a) < rank(b); });
 }
 
-bool is_window_control(std::string const& probe) { return probe.find("window_control") != std::string::npos; }
+bool StudyView::is_control(std::string const& probe) const {
+  return std::find(controls.begin(), controls.end(), probe) != controls.end();
+}
 
 bool lower_is_better(std::string const& metric) {
   for (char const* const higher : {"accuracy", "correct", "recall", "exact", "score", "speed"})

@@ -82,6 +82,9 @@ struct StudyView {
   std::vector<Input> inputs;
   std::vector<std::string> sources;  ///< citations that the spec gives
   std::string spec_source, spec_resolved, diff;
+  std::vector<std::string> controls;  ///< probes that repeat another with its context cut: what a plain window reaches
+
+  bool is_control(std::string const& probe) const;
 };
 
 /// What is compared: an encoding under a scaling. `label` is what people read: "rope", "rope · yarn".
@@ -107,9 +110,6 @@ std::vector<Quantity> quantities_of(StudyView const& study);
 /// The one a reader wants first: loss of the first probe that is not a control, region "mean" when there is one.
 /// Throws Error when the study has no rows.
 Quantity main_quantity(StudyView const& study);
-
-/// True for probes that repeat another with its context cut, to show what a plain window would reach.
-bool is_window_control(std::string const& probe);
 
 /// True when a smaller value is better: losses, perplexities, errors, entropies, times; false for accuracy and the like.
 bool lower_is_better(std::string const& metric);

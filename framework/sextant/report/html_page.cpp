@@ -1,0 +1,73 @@
+#include <sextant/report/html_page.hpp>
+#include <sextant/report/text.hpp>
+
+namespace sextant::report {
+
+Page::Page(StudyView const& view) : study(view), arms(arms_of(view)), looks(arms) {
+  if (study.rows.empty()) return;
+  CompareOptions options;
+  options.baseline = default_baseline(study);
+  comparison = compare(study, options);
+}
+
+Xml::Scope Page::section(std::string const& id, std::string const& title, std::string const& lead) {
+  headings.emplace_back(id, title);
+  auto scope = out.element("section", {{"id", id}, {"aria-labelledby", id + "-h"}});
+  out.text("h2", {{"id", id + "-h"}}, title);
+  if (!lead.empty()) out.text("p", {{"class", "lead"}}, lead);
+  return scope;
+}
+
+void Page::fold(std::string const& name, std::string const& side, std::function<void()> const& fill) {
+  auto const details = out.element("details");
+  {
+    auto const summary = out.element("summary");
+    out.text(name);
+    if (!side.empty()) out.text("span", {{"class", "side"}}, side);
+  }
+  auto const div = out.element("div");
+  fill();
+}
+
+void Page::facts(Facts const& list) {
+  auto const dl = out.element("dl", {{"class", "facts"}});
+  for (auto const& [name, value] : list) {
+    if (value.empty()) continue;
+    out.text("dt", {}, name);
+    auto const dd = out.element("dd");
+    if (value.size() > 240 || value.find('\n') != std::string::npos)
+      code(value);
+    else
+      out.text(value);
+  }
+}
+
+void Page::table(std::vector<std::string> const& head, std::vector<std::vector<std::string>> const& rows,
+                 std::string const& label) {
+  auto const scroll =
+      out.element("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", label}});
+  auto const element = out.element("table");
+  {
+    auto const thead = out.element("thead");
+    auto const tr = out.element("tr");
+    for (auto const& each : head) out.text("th", {{"scope", "col"}}, each);
+  }
+  auto const body = out.element("tbody");
+  for (auto const& row : rows) {
+    auto const tr = out.element("tr");
+    for (std::size_t c = 0; c < row.size(); ++c)
+      out.text(c == 0 ? "th" : "td", {{c == 0 ? "scope" : "", "row"}}, row[c]);
+  }
+}
+
+void Page::code(std::string const& content) { out.text("pre", {{"tabindex", "0"}}, content); }
+
+void Page::data(std::string const& name, std::string const& file, std::string const& csv) {
+  fold(name, "CSV", [&] {
+    out.text("a", {{"download", file}, {"href", cat({"data:text/csv;charset=utf-8;base64,", base64(csv)})}},
+             cat({"Download ", file}));
+    code(csv);
+  });
+}
+
+}  // namespace sextant::report
