@@ -56,7 +56,7 @@ struct GrapeA {
     return math::softplus(w.omega_raw) * slope * math::softplus(z);
   }
   template <class T>
-  KOKKOS_FUNCTION T bias(NoWeights<T> const&, Site<T> const& at) const {
+  KOKKOS_FUNCTION T bias(Weights<T> const&, Site<T> const& at) const {
     return T(-at.offset()) * (at.query_gate(0) + at.key_gate(1));
   }
 };

@@ -1,8 +1,8 @@
 // Segmented theta: RoPE with a ladder of its own for runs of pairs, or a phase that bends along the positions.
 //
-//   dims:       pair f in segment z turns by rate_z base_z^(-2f/D) p, f counting over all pairs (exponent: global) or
+//   dims:       pair f in segment z turns by rate_z base_z^(-2f/n) p, f counting over all pairs (exponent: global) or
 //               by rate_z base_z^(-k/n_z) p, k counting inside the segment of n_z pairs (exponent: segment)
-//   positions:  angle = Phi(p) base^(-2f/D), Phi(p) = sum over z of rate_z clamp(p - start_z, 0, start_{z+1} - start_z)
+//   positions:  angle = Phi(p) base^(-2f/n), Phi(p) = sum over z of rate_z clamp(p - start_z, 0, start_{z+1} - start_z)
 //
 // Source: framework definition; the dims form follows SBA-RoPE, Appl. Sci. 2024, 14(7):3076.
 #include <sextant/plugin.hpp>
@@ -16,10 +16,11 @@ struct SegmentedTheta {
   SegmentExponent exponent = SegmentExponent::global;
   Layout layout = Layout::half;
   double base = 10000;
+  std::optional<int> rotary_dim;
   Numbers seg_start, seg_base, seg_rate;
 
   static constexpr char const* summary = "RoPE in segments: own theta per run of pairs, or own rate per run of positions";
-  static constexpr char const* formula = "angle = p rate_z base_z^(-2f/D), or Phi(p) base^(-2f/D)";
+  static constexpr char const* formula = "angle = p rate_z base_z^(-2f/n), or Phi(p) base^(-2f/n)";
   static constexpr bool orthogonal = true;
 
   static auto schema() {
@@ -31,7 +32,9 @@ struct SegmentedTheta {
         .choice("layout", &SegmentedTheta::layout, "which channels form a pair",
                 {{"half", Layout::half}, {"interleaved", Layout::interleaved}})
         .option("base", &SegmentedTheta::base, "theta of the ladder (positions)", above(1))
-        .option("seg_start", &SegmentedTheta::seg_start, "first pair, or first position, of each segment; rising from 0",
+        .option("rotary_dim", &SegmentedTheta::rotary_dim, "channels of a head that turn; the others pass through",
+                at_least(2), Unit{"channels"}, MayBeAuto{"head_dim, or one less where that is odd"})
+        .option("seg_start", &SegmentedTheta::seg_start, "first pair, from 0, or first position of each segment; rising",
                 at_least(0), required)
         .option("seg_base", &SegmentedTheta::seg_base, "theta of each segment (dims)", above(0))
         .option("seg_rate", &SegmentedTheta::seg_rate, "multiplies each segment's speed; absent: all 1", positive);
@@ -39,7 +42,7 @@ struct SegmentedTheta {
 
   void check(Shape const& shape) const {
     int const n = seg_start.count;
-    expect(n > 0 && seg_start[0] == 0, "segmented_theta.seg_start must begin with 0");
+    expect(n > 0, "segmented_theta.seg_start is empty, expected the start of at least one segment");
     for (int z = 1; z < n; ++z)
       expect(seg_start[z] > seg_start[z - 1], "segmented_theta.seg_start must rise: entry ", z + 1, " is ", seg_start[z],
              " after ", seg_start[z - 1]);
@@ -49,16 +52,18 @@ struct SegmentedTheta {
       expect(exponent == SegmentExponent::global, "segmented_theta.exponent is segment, which is for axis dims");
       return;
     }
+    expect(seg_start[0] == 0, "segmented_theta.seg_start begins with ", seg_start[0], ", expected pair 0");
     expect(seg_base.count == n, "segmented_theta.seg_base has ", seg_base.count, " entries, expected ", n,
            " as seg_start");
     for (int z = 0; z < n; ++z)
-      expect(seg_start[z] == std::floor(seg_start[z]) && seg_start[z] < shape.head_dim / 2,
+      expect(seg_start[z] == std::floor(seg_start[z]) && seg_start[z] < turned(shape) / 2,
              "segmented_theta.seg_start entry ", z + 1, " is ", seg_start[z], ", expected a pair from 0 to ",
-             shape.head_dim / 2 - 1);
+             turned(shape) / 2 - 1);
   }
 
+  int turned(Shape const& shape) const { return rotary_dim.value_or(shape.head_dim / 2 * 2); }
   Rotary rotary(Shape const& shape) const {
-    Rotary form{.rotary_dim = shape.head_dim / 2 * 2, .layout = layout};
+    Rotary form{.rotary_dim = turned(shape), .layout = layout};
     if (axis == SegmentAxis::positions) form.base = base;
     return form;
   }

@@ -50,7 +50,7 @@ struct YarnScaling {
     expect(at.base.has_value(), "yarn needs an encoding with one base; this one has none");
     expect(original_length || at.trained_length > 0, "yarn needs original_length: the trained length is not known");
     expect(mscale.has_value() == mscale_all_dim.has_value(), "yarn.mscale and yarn.mscale_all_dim work together: give both or neither");
-    expect(beta_fast > beta_slow, "yarn.beta_fast is ", beta_fast, ", expected more than beta_slow, ", beta_slow);
+    expect(beta_fast >= beta_slow, "yarn.beta_fast is ", beta_fast, ", expected at least beta_slow, ", beta_slow);
   }
 
   /// Pair whose wavelength fits `rotations` times into the original length.

@@ -58,6 +58,10 @@ Description describe_plugin(char const* name, char const* source) {
 
 template <class P>
 class EncodingAdapter final : public Encoding {
+  static_assert(gate_count_of<P> == 0 || HasBias<P>,
+                "a plugin with gates needs bias(Weights<T> const&, Site<T> const&) const, which reads them");
+  static_assert(gate_count_of<P> == 0 || !has_weight_array<P>, "gates go with a struct of weights, not with an array");
+
  public:
   explicit EncodingAdapter(P const& plugin) : plugin_(plugin) {}
 

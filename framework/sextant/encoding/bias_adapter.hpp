@@ -46,7 +46,7 @@ class BiasAdapter final : public Bias<T> {
     if (in.want_gradient) {
       std::size_t const rows = static_cast<std::size_t>(in.batch) * in.heads;
       table_gradient_.assign(tabulated_ && trains_ ? rows * table_width_ : 0, T(0));
-      pair_gradient_.assign(tabulated_ || !trains_ ? 0 : rows * bias_weight_count<P>, 0.0);
+      pair_gradient_.assign(tabulated_ || !trains_ ? 0 : rows * weights_read(), 0.0);
     }
   }
 
@@ -74,6 +74,8 @@ class BiasAdapter final : public Bias<T> {
       if (!trains_) return;
       T* table = table_gradient_.data() + row * table_width_;
       over_offsets(tile, [&](int r, int c, std::ptrdiff_t at) { table[at] += grad[r * stride + c]; });
+    } else if constexpr (has_weight_array<P>) {
+      if (trains_) array_backward(tile, grad, stride, row);
     } else if constexpr (gates > 0 || bias_weight_count<P> > 0) {
       pair_backward(tile, grad, stride, row);
     }
@@ -86,7 +88,7 @@ class BiasAdapter final : public Bias<T> {
       if (tabulated_) {
         if constexpr (is_tabulated<P>) finish_table(h, out);
       } else {
-        constexpr int read = bias_weight_count<P>;
+        int const read = weights_read();
         for (int b = 0; b < in_.batch; ++b)
           for (int n = 0; n < read; ++n)
             out[n] += pair_gradient_[(static_cast<std::size_t>(b) * in_.heads + h) * read + n];
@@ -100,6 +102,7 @@ class BiasAdapter final : public Bias<T> {
 
  private:
   bool covers(int head) const { return head >= in_.head_begin && head < in_.head_begin + in_.heads; }
+  int weights_read() const { return has_weight_array<P> ? count_ : bias_weight_count<P>; }
   Head formula_head(int head) const { return {in_.first_head.index + head, in_.first_head.count}; }
   std::size_t head_of(kernels::Tile<T> const& tile) const { return tile.head - in_.head_begin; }
   double const* weights_of(std::size_t head) const {
@@ -203,7 +206,7 @@ class BiasAdapter final : public Bias<T> {
     constexpr int weights_n = bias_weight_count<P>;
     using D = Dual<T, weights_n + 2 * gates>;
     int const head = static_cast<int>(head_of(tile));
-    auto const weights = WeightsIn<P, D>(count_, weights_of(head), 0);
+    auto const weights = WeightsIn<P, D>(count_, weights_of(head), weights_n > 0 ? 0 : -1);
     std::vector<T> key_sum(static_cast<std::size_t>(gates) * tile.cols, T(0));
     for (int r = 0; r < tile.rows; ++r) {
       T sum[weights_n + gates + 1] = {};
@@ -221,6 +224,21 @@ class BiasAdapter final : public Bias<T> {
       if (!specs_[g].active) continue;
       double* out = key_gradient_[g].row(tile.batch, head) + tile.col;
       for (int c = 0; c < tile.cols; ++c) out[c] += key_sum[g * tile.cols + c];
+    }
+  }
+
+  // Many weights, of which a pair reads few, at positions that no table covers (fractions, far apart): group by group.
+  void array_backward(kernels::Tile<T> const& tile, T const* grad, int stride, std::size_t row) {
+    constexpr int group = 8;
+    using D = Dual<T, group>;
+    double* const out = pair_gradient_.data() + row * count_;
+    for (int first = 0; first < count_; first += group) {
+      WeightsIn<P, D> const weights(count_, weights_of(head_of(tile)), first);
+      int const some = std::min(group, count_ - first);
+      for (int r = 0; r < tile.rows; ++r)
+        over_row<D>(tile, r, weights, [&](int c, D const& bias) {
+          for (int n = 0; n < some; ++n) out[first + n] += grad[r * stride + c] * bias.slope[n];
+        });
     }
   }
 

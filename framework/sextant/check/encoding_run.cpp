@@ -1,0 +1,234 @@
+#include <sextant/base/error.hpp>
+#include <sextant/check/encoding_run.hpp>
+
+#include <algorithm>
+
+namespace sextant::check {
+namespace {
+
+/// [rows, columns] to [columns, rows].
+std::vector<double> transposed(std::vector<double> const& in, std::size_t rows) {
+  std::vector<double> out(in.size());
+  std::size_t const columns = rows ? in.size() / rows : 0;
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t c = 0; c < columns; ++c) out[c * rows + r] = in[r * columns + c];
+  return out;
+}
+
+std::vector<double> positions_of(results::Group const& group, int batch, int length) {
+  std::vector<double> out;
+  if (!group.has_array("in/positions")) {
+    for (int i = 0; i < length; ++i) out.push_back(group.attribute<double>("start", 0.0) + i);
+    return out;
+  }
+  auto const& array = group.array("in/positions");
+  auto const n = static_cast<std::size_t>(length), b = static_cast<std::size_t>(batch);
+  bool const flat = array.shape == results::Shape{n}, each = array.shape == results::Shape{b, n};
+  expect(flat || each, "in/positions is ", array.describe(), ", expected [", length, "] or [", batch, ", ", length, "]");
+  return group.numbers("in/positions");
+}
+
+Allowed allowed_of(results::Group const& group, int length) {
+  Allowed out;
+  out.causal = group.attribute<int>("causal", 1) != 0;
+  if (!group.has_array("in/mask")) return out;
+  auto const n = static_cast<std::size_t>(length);
+  auto const mask = group.numbers("in/mask");
+  group.array("in/mask", {n, n});
+  bool all = true, causal = true;
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) {
+      all &= mask[i * n + j] != 0;
+      causal &= (mask[i * n + j] != 0) == (j <= i);
+    }
+  out.causal = causal;
+  if (!all && !causal)
+    for (double m : mask) out.pairs.push_back(m != 0);
+  return out;
+}
+
+template <class T>
+class Run {
+ public:
+  Run(results::Group const& group, EncodingCase const& what, encoding::Registry const& registry)
+      : group_(group), what_(what), registry_(registry) {}
+
+  Quantities all() {
+    if (what_.attends) attend();
+    else embed();
+    gradients_of_parameters();
+    return std::move(out_);
+  }
+
+ private:
+  void make_layer(encoding::Shape const& shape, int batch, int length) {
+    position_ = std::make_shared<encoding::Position const>(what_.choice, registry_, shape);
+    layer_ = std::make_unique<Layer<T>>(position_, batch, length, positions_of(group_, batch, length));
+    std::vector<bool> filled(layer_->slots().size(), false);
+    if (auto const* learned = group_.find_group("par"))
+      for (auto const& [name, array] : learned->arrays) {
+        auto const slot = slot_of(name);
+        auto values = learned->numbers(name);
+        layer_->set(slot.index, slot.transposed ? transposed(values, array.shape.at(0)) : values);
+        filled[slot.index] = true;
+      }
+    for (std::size_t n = 0; n < filled.size(); ++n)
+      expect(filled[n], "the encoding trains ", layer_->slots()[n].name, ", and par/ has no numbers for it");
+  }
+
+  struct Slot {
+    std::size_t index = 0;
+    bool transposed = false;
+  };
+  Slot slot_of(std::string const& name) const {
+    for (auto const& learned : what_.learned)
+      if (learned.theirs == name)
+        for (std::size_t n = 0; n < layer_->slots().size(); ++n)
+          if (layer_->slots()[n].name.ends_with("." + learned.ours)) return {n, learned.transposed};
+    fail("par/", name, " has no counterpart among the encoding's parameters");
+  }
+
+  void embed() {
+    Tensor const x = tensor_of(group_, "in/x");
+    expect(x.shape.size() == 3, "in/x is ", group_.array("in/x").describe(), ", expected [batch, length, width]");
+    encoding::Shape const shape{.heads = group_.attribute<int>("H", 1), .kv_heads = group_.attribute<int>("H", 1),
+                                .head_dim = group_.attribute<int>("D", 2), .model_dim = x.extent(2)};
+    make_layer(shape, x.extent(0), x.extent(1));
+    out_["out/y"] = out_["out/o"] = layer_->embed(x);
+    if (group_.has_array("in/loss_w")) out_["grad/x"] = layer_->embed_backward(tensor_of(group_, "in/loss_w"));
+    if (!group_.has_array("out/table")) return;
+    Tensor zero = x;
+    std::fill(zero.values.begin(), zero.values.end(), 0.0);
+    auto rows = layer_->embed(zero);
+    rows.resize(static_cast<std::size_t>(x.extent(1)) * x.extent(2));
+    out_["out/table"] = std::move(rows);
+  }
+
+  void attend() {
+    Tensor const q = tensor_of(group_, "in/q"), k = tensor_of(group_, "in/k"), v = tensor_of(group_, "in/v");
+    Tensor const x = tensor_of(group_, "in/x");
+    expect(q.shape.size() == 4 && k.shape.size() == 4 && v.shape.size() == 4,
+           "in/q, in/k and in/v must be [batch, heads, length, channels]");
+    int const batch = q.extent(0), heads = q.extent(1), length = q.extent(2);
+    int const width = x.shape.size() == 3 ? x.extent(2) : group_.attribute<int>("Dm", heads * q.extent(3));
+    encoding::Shape const shape{.heads = heads, .kv_heads = k.extent(1), .head_dim = q.extent(3), .model_dim = width};
+    make_layer(shape, batch, length);
+    layer_->encode(q, k, x);
+    out_["out/q_rot"] = layer_->query();
+    out_["out/k_rot"] = layer_->key();
+    double const scale = group_.attribute<double>("scale", 0.0);
+    auto const logits = layer_->logits(scale);
+    out_["out/logits"] = logits.biased;
+    auto& bias = out_["out/bias"];
+    for (std::size_t i = 0; i < logits.biased.size(); ++i) bias.push_back(logits.biased[i] - logits.scaled[i]);
+    own_quantities(batch, heads, length);
+    out_["out/o"] = layer_->attend(v, scale, allowed_of(group_, length));
+    if (!group_.has_array("in/loss_w")) return;
+    auto grad = layer_->backward(tensor_of(group_, "in/loss_w"));
+    out_["grad/q"] = std::move(grad.q);
+    out_["grad/k"] = std::move(grad.k);
+    out_["grad/v"] = std::move(grad.v);
+    out_["grad/x"] = std::move(grad.x);
+  }
+
+  /// What only one method has: its gates, phase, temperature, buckets.
+  void own_quantities(int batch, int heads, int length) {
+    auto const& term = position_->terms().front();
+    auto const& name = term.encoding->description().name;
+    if (group_.has_array("out/log_f") && name == "fox") {  // the scan's steps
+      auto sum = layer_->gate(0);
+      for (std::size_t i = sum.size(); i-- > 0;)
+        if (i % length != 0) sum[i] -= sum[i - 1];
+      out_["out/log_f"] = std::move(sum);
+    }
+    if (group_.has_array("out/phase") && name == "segmented_theta")
+      for (double p : positions_of(group_, batch, length)) out_["out/phase"].push_back(term.encoding->phase(p));
+    if (group_.has_array("out/mscale") && !position_->scalings().empty())
+      out_["out/mscale"] = {layer_->binding().frequencies(0, 0).attention_factor};
+    if (group_.has_array("out/bucket") && name == "t5") {
+      // A bias that equals its bucket's number says which bucket each pair reads.
+      auto const kept = group_.numbers("par/rel_bias");
+      std::size_t const buckets = kept.size() / heads;
+      std::vector<double> number;
+      for (int h = 0; h < heads; ++h)
+        for (std::size_t n = 0; n < buckets; ++n) number.push_back(static_cast<double>(n));
+      auto const slot = slot_of("rel_bias").index;
+      layer_->set(slot, number);
+      auto const logits = layer_->logits(1e-30);  // the product leaves no trace beside whole numbers
+      for (int n = 0; n < length * length; ++n) out_["out/bucket"].push_back(std::round(logits.biased[n]));
+      layer_->set(slot, transposed(kept, buckets));
+    }
+  }
+
+  void gradients_of_parameters() {
+    auto const* learned = group_.find_group("par");
+    if (!learned || !group_.has_array("in/loss_w")) return;
+    for (auto const& [name, array] : learned->arrays) {
+      auto const slot = slot_of(name);
+      auto grad = layer_->gradient(slot.index);
+      out_["grad/" + name] = slot.transposed ? transposed(grad, array.shape.at(1)) : std::move(grad);
+    }
+  }
+
+  results::Group const& group_;
+  EncodingCase const& what_;
+  encoding::Registry const& registry_;
+  std::shared_ptr<encoding::Position const> position_;
+  std::unique_ptr<Layer<T>> layer_;
+  Quantities out_;
+};
+
+std::shared_ptr<encoding::Position const> alone(encoding::Choice choice, int heads, encoding::Registry const& registry) {
+  encoding::PositionChoice whole;
+  whole.encodings = {std::move(choice)};
+  return std::make_shared<encoding::Position const>(
+      whole, registry, encoding::Shape{.heads = heads, .kv_heads = heads, .head_dim = 8, .model_dim = 8 * heads});
+}
+}  // namespace
+
+Tensor tensor_of(results::Group const& group, std::string const& name) {
+  if (!group.has_array(name)) return {};
+  return {group.array(name).shape, group.numbers(name)};
+}
+
+template <class T>
+Quantities run_encoding(results::Group const& group, EncodingCase const& what, encoding::Registry const& registry) {
+  return Run<T>(group, what, registry).all();
+}
+template Quantities run_encoding<float>(results::Group const&, EncodingCase const&, encoding::Registry const&);
+template Quantities run_encoding<double>(results::Group const&, EncodingCase const&, encoding::Registry const&);
+
+Quantities run_table(results::Group const& group, std::string const& method, Parameters const& options,
+                     encoding::Registry const& registry) {
+  Quantities out;
+  if (method == "alibi_slope_table") {
+    double const exponent = options.number("slope_exponent", 8);
+    options.allow({"max_heads"});
+    options.expect_all_known();
+    for (auto const& [name, array] : group.group("out").arrays) {
+      std::string const order = name.substr(0, name.find('_'));
+      expect(!array.shape.empty(), "out/", name, " is a single number, expected [heads]");
+      encoding::Choice const choice{"alibi", {{"slope_exponent", exponent}, {"slope_order", order}}, {}};
+      auto const position = alone(choice, static_cast<int>(array.shape[0]), registry);
+      out["out/" + name] = position->initial_weights(position->terms().front());
+    }
+    return out;
+  }
+  auto const buckets = options.whole("num_buckets", 32);
+  encoding::Choice const choice{"t5",
+                                {{"num_buckets", static_cast<std::int64_t>(buckets)},
+                                 {"max_distance", options.number("max_distance", 128)},
+                                 {"bidirectional", options.flag("bidirectional", false)}},
+                                {}};
+  options.allow({"span"});
+  options.expect_all_known();
+  auto const position = alone(choice, 1, registry);
+  auto const& term = position->terms().front();
+  std::vector<double> number;
+  for (int n = 0; n < buckets; ++n) number.push_back(n);
+  for (double ahead : group.numbers("in/relative_position"))
+    out["out/bucket"].push_back(term.encoding->bias_at(term.shape, number.data(), {0, 1}, 0, ahead, nullptr, nullptr));
+  return out;
+}
+
+}  // namespace sextant::check

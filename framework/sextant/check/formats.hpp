@@ -1,0 +1,21 @@
+// The reference formats, one reader each. They add one VerifyCase for every case of the file.
+#pragma once
+#include <sextant/check/verify.hpp>
+#include <sextant/results/tree.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <functional>
+
+namespace sextant::check {
+
+void verify_scaling(nlohmann::json const& file, encoding::Registry const& registry, VerifyReport& report);
+void verify_rotation(results::Group const& file, encoding::Registry const& registry, VerifyReport& report);
+void verify_encodings(results::Group const& file, encoding::Registry const& registry, VerifyReport& report);
+
+/// Runs one case and adds it: what `body` throws becomes its note, and it fails.
+void add_case(VerifyReport& report, std::string name, std::string method, std::function<void(VerifyCase&)> const& body);
+/// Marks a case as missing a plugin or a translation.
+void mark_missing(VerifyCase& out, std::string const& plugin);
+
+}  // namespace sextant::check

@@ -1,0 +1,200 @@
+#include <sextant/base/error.hpp>
+#include <sextant/check/layer.hpp>
+
+#include <limits>
+
+namespace sextant::check {
+namespace {
+
+/// Copies the tile's logits as they are at this link of the chain.
+template <class T>
+class Record final : public kernels::TileModifier<T> {
+ public:
+  explicit Record(View4<T> logits) : logits_(std::move(logits)) {}
+  void forward(kernels::Tile<T> const& tile) const override {
+    for (int r = 0; r < tile.rows; ++r)
+      for (int c = 0; c < tile.cols; ++c)
+        logits_(tile.batch, tile.head, tile.row + r, tile.col + c) = tile.logit[r * tile.stride + c];
+  }
+  void backward(kernels::Tile<T> const&, T const*, int) override {}
+
+ private:
+  View4<T> logits_;
+};
+
+/// Hides the pairs that a pattern [length, length] does not allow.
+template <class T>
+class Hide final : public kernels::TileModifier<T> {
+ public:
+  Hide(std::vector<char> pairs, int length) : pairs_(std::move(pairs)), length_(length) {}
+  void forward(kernels::Tile<T> const& tile) const override {
+    for (int r = 0; r < tile.rows; ++r)
+      for (int c = 0; c < tile.cols; ++c)
+        if (!pairs_[static_cast<std::size_t>(tile.row + r) * length_ + tile.col + c])
+          tile.logit[r * tile.stride + c] = -std::numeric_limits<T>::infinity();
+  }
+  void backward(kernels::Tile<T> const&, T const*, int) override {}
+
+ private:
+  std::vector<char> pairs_;
+  int length_;
+};
+
+}  // namespace
+
+template <class T>
+Layer<T>::Layer(std::shared_ptr<encoding::Position const> position, int batch, int length,
+                std::vector<double> const& positions)
+    : binding_(std::move(position), 1), batch_(batch), length_(length) {
+  for (auto const& slot : binding_.slots()) {
+    std::size_t const n = slot.parameter->info.size();
+    weights_.emplace_back("weights", n);
+    gradients_.emplace_back("gradients", n);
+  }
+  binding_.attach(weights_, gradients_);
+  std::size_t const rows = positions.size() / length;
+  expect(length > 0 && (rows == 1 || rows == static_cast<std::size_t>(batch)) && rows * length == positions.size(),
+         "positions hold ", positions.size(), " numbers, expected ", length, " or ", batch * length);
+  View2<double> ids("positions", rows, length);
+  std::copy(positions.begin(), positions.end(), ids.data());
+  encoding::Tokens tokens;
+  tokens.batch = batch;
+  tokens.count = length;
+  tokens.position = ids;
+  binding_.begin(Exec(), tokens);
+}
+
+template <class T>
+View4<T> Layer<T>::upload(Tensor const& t) {
+  expect(t.shape.size() == 4, "a query, key, value or output has ", t.shape.size(), " axes, expected 4");
+  View4<T> out("tensor", t.shape[0], t.shape[1], t.shape[2], t.shape[3]);
+  for (std::size_t i = 0; i < t.values.size(); ++i) out.data()[i] = static_cast<T>(t.values[i]);
+  return out;
+}
+
+template <class T>
+Heads<T> Layer<T>::heads(View4<T> const& v) {
+  return Heads<T>(v);
+}
+
+template <class T>
+std::vector<double> Layer<T>::numbers(View4<T> const& v) {
+  return {v.data(), v.data() + v.size()};
+}
+
+template <class T>
+void Layer<T>::set(std::size_t slot, std::vector<double> const& values) {
+  auto const& name = slots().at(slot).name;
+  expect(values.size() == weights_[slot].size(), name, ": given ", values.size(), " numbers, expected ",
+         weights_[slot].size());
+  for (std::size_t i = 0; i < values.size(); ++i) weights_[slot](i) = static_cast<T>(values[i]);
+}
+
+template <class T>
+std::vector<double> Layer<T>::gradient(std::size_t slot) const {
+  auto const& g = gradients_.at(slot);
+  return {g.data(), g.data() + g.size()};
+}
+
+template <class T>
+std::vector<double> Layer<T>::embed(Tensor const& x) {
+  int const width = x.extent(2);
+  View2<T> rows("x", static_cast<std::size_t>(batch_) * length_, width);
+  for (std::size_t i = 0; i < x.values.size(); ++i) rows.data()[i] = static_cast<T>(x.values[i]);
+  binding_.embed(Exec(), rows);
+  return {rows.data(), rows.data() + rows.size()};
+}
+
+template <class T>
+std::vector<double> Layer<T>::embed_backward(Tensor const& grad) {
+  int const width = grad.extent(2);
+  View2<T> rows("grad", static_cast<std::size_t>(batch_) * length_, width);
+  for (std::size_t i = 0; i < grad.values.size(); ++i) rows.data()[i] = static_cast<T>(grad.values[i]);
+  binding_.embed_backward(Exec(), rows);
+  return {rows.data(), rows.data() + rows.size()};
+}
+
+template <class T>
+void Layer<T>::encode(Tensor const& q, Tensor const& k, Tensor const& x) {
+  q_ = upload(q);
+  k_ = upload(k);
+  if (!x.values.empty()) {
+    x_ = View2<T>("x", static_cast<std::size_t>(batch_) * length_, x.extent(2));
+    for (std::size_t i = 0; i < x.values.size(); ++i) x_.data()[i] = static_cast<T>(x.values[i]);
+  }
+  expect(!binding_.reads_tokens() || x_.size() > 0, "the encoding reads tokens, and there is no in/x");
+  binding_.encode(Exec(), 0, View2<T const>(x_), heads(q_), heads(k_), cache_);
+}
+
+template <class T>
+std::vector<double> Layer<T>::gate(std::size_t g) const {
+  expect(g < cache_.gates.size(), "there is no gate ", g);
+  auto const& value = cache_.gates[g].value;
+  std::vector<double> out;
+  for (std::size_t b = 0; b < value.extent(0); ++b)
+    for (std::size_t h = 0; h < value.extent(1); ++h)
+      for (int i = 0; i < length_; ++i) out.push_back(value(b, h, i));
+  return out;
+}
+
+template <class T>
+kernels::AttentionInput<T> Layer<T>::input(View4<T> const& v, double scale) const {
+  kernels::AttentionInput<T> in;
+  in.query = Heads<T const>(heads(q_));
+  in.key = Heads<T const>(heads(k_));
+  in.value = Heads<T const>(heads(v));
+  in.query_position = binding_.query_position();
+  in.key_position = binding_.key_position();
+  in.scale = scale;
+  return in;
+}
+
+template <class T>
+auto Layer<T>::logits(double scale) -> Logits {
+  std::size_t const heads_n = q_.extent(1);
+  View4<T> before("logits before", batch_, heads_n, length_, length_), after("logits", batch_, heads_n, length_, length_);
+  Kokkos::deep_copy(after, std::numeric_limits<T>::quiet_NaN());  // a tile that nobody visits shows
+  Record<T> first(before), last(after);
+  View4<T> v("value", batch_, k_.extent(1), length_, 1), out("out", batch_, heads_n, length_, 1);
+  auto in = input(v, scale);
+  in.mask.causal = false;
+  in.modifiers = binding_.modifiers(Exec(), 0, cache_, false);
+  in.modifiers.insert(in.modifiers.begin(), &first);
+  in.modifiers.push_back(&last);
+  kernels::attention_forward<T>(Exec(), in, heads(out), View3<T>("lse", batch_, heads_n, length_), workspace_);
+  return {numbers(before), numbers(after)};
+}
+
+template <class T>
+std::vector<double> Layer<T>::attend(Tensor const& v, double scale, Allowed const& allowed) {
+  v_ = upload(v);
+  used_ = input(v_, scale);
+  used_.mask.causal = allowed.causal;
+  used_.modifiers = binding_.modifiers(Exec(), 0, cache_, true);
+  if (!allowed.pairs.empty()) {
+    hide_ = std::make_unique<Hide<T>>(allowed.pairs, length_);
+    used_.modifiers.push_back(hide_.get());
+  }
+  out_ = View4<T>("out", batch_, q_.extent(1), length_, v_.extent(3));
+  log_sum_exp_ = View3<T>("lse", batch_, q_.extent(1), length_);
+  kernels::attention_forward<T>(Exec(), used_, heads(out_), log_sum_exp_, workspace_);
+  return numbers(out_);
+}
+
+template <class T>
+auto Layer<T>::backward(Tensor const& grad_out) -> Gradients {
+  View4<T> const g = upload(grad_out);
+  View4<T> gq("gq", q_.extent(0), q_.extent(1), q_.extent(2), q_.extent(3));
+  View4<T> gk("gk", k_.extent(0), k_.extent(1), k_.extent(2), k_.extent(3));
+  View4<T> gv("gv", v_.extent(0), v_.extent(1), v_.extent(2), v_.extent(3));
+  View2<T> gx("gx", x_.extent(0), x_.extent(1));
+  kernels::attention_backward<T>(Exec(), used_, Heads<T const>(heads(out_)), log_sum_exp_, Heads<T const>(heads(g)),
+                                 heads(gq), heads(gk), heads(gv), workspace_);
+  binding_.encode_backward(Exec(), 0, View2<T const>(x_), heads(q_), heads(k_), heads(gq), heads(gk), gx, cache_);
+  return {numbers(gq), numbers(gk), numbers(gv), {gx.data(), gx.data() + gx.size()}};
+}
+
+template class Layer<float>;
+template class Layer<double>;
+
+}  // namespace sextant::check

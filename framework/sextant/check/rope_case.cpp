@@ -1,0 +1,109 @@
+#include <sextant/base/error.hpp>
+#include <sextant/check/rope_case.hpp>
+
+#include <algorithm>
+
+namespace sextant::check {
+namespace {
+using encoding::Choice;
+using encoding::Options;
+
+/// Keys of the file format; a method may carry some that it does not use, as model configurations do.
+std::vector<std::string> const documented{
+    "rope_type", "type",      "rope_theta",  "head_dim",    "hidden_size", "num_attention_heads", "partial_rotary_factor",
+    "factor",    "beta_fast", "beta_slow",   "truncate",    "mscale",      "mscale_all_dim",      "attention_factor",
+    "alpha",     "beta",      "long_factor", "short_factor", "seq_len",    "low_freq_factor",     "high_freq_factor",
+    "max_position_embeddings", "original_max_position_embeddings"};
+
+int head_dim_of(Parameters const& params) {
+  int const given = params.whole("head_dim", 0);
+  if (given > 0) return given;
+  int const width = params.whole("hidden_size", 0), heads = params.whole("num_attention_heads", 0);
+  expect(given == 0 && width > 0 && heads > 0, "parameter head_dim is ", given, ", expected a whole number > 0");
+  return width / heads;
+}
+
+/// s: `factor`, else max_position_embeddings / L.
+double factor_of(Parameters const& params, double original) {
+  if (auto const given = params.number("factor")) return *given;
+  auto const most = params.number("max_position_embeddings");
+  expect(most && original > 0, "parameter factor is absent, and so is what it would follow from: "
+         "max_position_embeddings and original_max_position_embeddings");
+  return *most / original;
+}
+
+double original_length_of(Parameters const& params) {
+  double const most = params.number("max_position_embeddings", 0);
+  return params.number("original_max_position_embeddings", most);
+}
+
+Choice yarn(Parameters const& params) {
+  double const original = original_length_of(params);
+  expect(original > 0, "yarn needs original_max_position_embeddings");
+  Options options{{"factor", factor_of(params, original)},
+                  {"original_length", original},
+                  {"beta_fast", params.number("beta_fast", 32)},
+                  {"beta_slow", params.number("beta_slow", 1)},
+                  {"truncate", params.flag("truncate", true)}};
+  if (auto const given = params.number("attention_factor")) options["attention_factor"] = *given;
+  // One of the two alone changes nothing: the rule of the released code, which the format follows.
+  auto const mscale = params.number("mscale"), all = params.number("mscale_all_dim");
+  if (mscale && all) options["mscale"] = *mscale, options["mscale_all_dim"] = *all;
+  return {"yarn", options, {}};
+}
+
+Choice segmented(Parameters const& params, int rotary_dim, std::string const& layout) {
+  auto const pairs = params.list("segment_pairs"), thetas = params.list("segment_thetas");
+  expect(!pairs.empty() && pairs.size() == thetas.size(), "segment_pairs has ", pairs.size(), " entries and segment_thetas ",
+         thetas.size(), ", expected as many, at least one");
+  std::vector<double> start;
+  double all = 0;
+  for (double n : pairs) start.push_back(all), all += n;
+  expect(2 * all == rotary_dim, "segment_pairs sum to ", all, ", expected ", rotary_dim / 2, " (half the rotary dim)");
+  return {"segmented_theta",
+          {{"axis", std::string("dims")},
+           {"exponent", params.word("segment_exponent", "global")},
+           {"rotary_dim", double(rotary_dim)},
+           {"layout", layout},
+           {"seg_start", start},
+           {"seg_base", thetas}},
+          {}};
+}
+}  // namespace
+
+std::optional<RopeCase> rope_case(std::string const& method, Parameters const& params, std::string const& layout) {
+  static std::vector<std::string> const methods{"default", "linear", "ntk", "yarn", "segmented_theta"};
+  if (std::find(methods.begin(), methods.end(), method) == methods.end()) return std::nullopt;
+  RopeCase out;
+  params.allow(documented);
+  out.head_dim = head_dim_of(params);
+  double const share = params.number("partial_rotary_factor", 1);
+  out.rotary_dim = static_cast<int>(out.head_dim * share);
+  expect(out.rotary_dim >= 2 && out.rotary_dim <= out.head_dim, "the rotary dim is ", out.rotary_dim, " (", share, " of ",
+         out.head_dim, "), expected 2 to ", out.head_dim);
+  out.choice.encodings = {{"rope",
+                           {{"base", params.number("rope_theta", 10000)},
+                            {"rotary_dim", double(out.rotary_dim)},
+                            {"layout", layout}},
+                           {}}};
+  if (method == "linear" || method == "ntk")
+    out.choice.scalings = {{method, {{"factor", factor_of(params, original_length_of(params))}}, {}}};
+  else if (method == "yarn")
+    out.choice.scalings = {yarn(params)};
+  else if (method == "segmented_theta")
+    out.choice.encodings = {segmented(params, out.rotary_dim, layout)};
+  params.expect_all_known();
+  return out;
+}
+
+std::string absent_plugin(encoding::PositionChoice const& choice, encoding::Registry const& registry) {
+  for (auto const& encoding : choice.encodings) {
+    if (!registry.has(encoding::Role::encoding, encoding.use)) return encoding.use;
+    if (auto const inner = absent_plugin({encoding.parts, {}, 0}, registry); !inner.empty()) return inner;
+  }
+  for (auto const& scaling : choice.scalings)
+    if (!registry.has(encoding::Role::scaling, scaling.use)) return scaling.use;
+  return "";
+}
+
+}  // namespace sextant::check
