@@ -128,7 +128,7 @@ std::string VerifyReport::json() const {
     item["note"] = c.note;
     root["cases"].push_back(std::move(item));
   }
-  return root.dump(2) + "\n";
+  return root.dump(2);
 }
 
 }  // namespace sextant::check
