@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sextant::spec {
@@ -15,12 +16,7 @@ enum class Stage { train, evaluate };
 struct Choose {
   std::string label;
   Place place;
-  struct Set {
-    std::string key;
-    Place key_place;
-    Node value;
-  };
-  std::vector<Set> sets;
+  std::vector<std::pair<std::string, Node>> sets;
 };
 
 /// One item of `vary`.

@@ -1,0 +1,41 @@
+// What decides a model's parameters and arithmetic, apart from the encoding.
+#pragma once
+#include <sextant/kernels/norm.hpp>
+
+#include <cstdint>
+
+namespace sextant::model {
+
+using kernels::NormKind;
+
+/// swiglu: down(silu(gate x) * up x).  gelu: down(gelu(up x)), as GPT-2.
+enum class MlpKind { swiglu, gelu };
+
+/// A decoder of pre-norm blocks, without biases in its projections.
+struct ModelConfig {
+  int vocabulary = 256;
+  int layers = 4;
+  int width = 128;
+  int heads = 4;
+  int kv_heads = 4;  ///< divides heads
+  int head_dim = 32;
+  MlpKind mlp = MlpKind::swiglu;
+  int mlp_width = 384;
+  NormKind norm = NormKind::rmsnorm;
+  double norm_eps = 1e-5;
+  bool qk_norm = false;  ///< RMSNorm of every query and key head, one gain per layer for each, before any rotation
+  bool tie_embedding = true;
+  bool causal = true;
+  double init_std = 0.02;
+  bool residual_by_depth = true;  ///< what writes to the residual stream starts at init_std / sqrt(2 layers)
+
+  int query_width() const { return heads * head_dim; }
+  int kv_width() const { return kv_heads * head_dim; }
+  int qkv_width() const { return query_width() + 2 * kv_width(); }
+  int mlp_in_width() const { return mlp == MlpKind::swiglu ? 2 * mlp_width : mlp_width; }
+
+  /// Throws Error naming the first member out of range.
+  void check() const;
+};
+
+}  // namespace sextant::model

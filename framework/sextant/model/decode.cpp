@@ -1,0 +1,113 @@
+// The pass over new tokens of rows whose earlier keys and values are cached: prefill in chunks, and decoding.
+#include <sextant/base/error.hpp>
+#include <sextant/model/layer.hpp>
+#include <sextant/model/model.hpp>
+
+namespace sextant::model {
+
+using kernels::as_groups;
+
+namespace {
+// cache[b, h, first + i] = x[b, h, i]
+template <class T>
+void append(Exec const& exec, Heads<T> const& x, View4<T> const& cache, int first) {
+  int const batch = x.extent_int(0), heads = x.extent_int(1), count = x.extent_int(2), dim = x.extent_int(3);
+  Kokkos::parallel_for(
+      "sextant::cache_append", Kokkos::RangePolicy<Exec>(exec, 0, batch * heads), KOKKOS_LAMBDA(int row) {
+        int const b = row / heads, h = row % heads;
+        for (int i = 0; i < count; ++i)
+          for (int c = 0; c < dim; ++c) cache(b, h, first + i, c) = x(b, h, i, c);
+      });
+}
+
+// The first `count` tokens of a cache's rows.
+template <class T>
+Heads<T const> seen(View4<T> const& cache, int count) {
+  return Heads<T const>(cache.data(), Kokkos::LayoutStride(cache.extent(0), cache.stride(0), cache.extent(1), cache.stride(1),
+                                                           count, cache.stride(2), cache.extent(3), 1));
+}
+
+// Columns [first, first + count) of x, contiguous.
+template <class T>
+View2<T> columns(Exec const& exec, View2<T> const& x, int first, int count) {
+  View2<T> const out(uninitialized("sextant::columns"), x.extent(0), static_cast<std::size_t>(count));
+  Kokkos::parallel_for(
+      "sextant::columns", Kokkos::RangePolicy<Exec>(exec, 0, x.extent_int(0)), KOKKOS_LAMBDA(int b) {
+        for (int i = 0; i < count; ++i) out(b, i) = x(b, first + i);
+      });
+  return out;
+}
+
+// Writes positions and documents of the new tokens behind those that the cache holds.
+template <class T>
+void note_tokens(Exec const& exec, Batch const& batch, KvCache<T>& cache) {
+  int const first = cache.length(), count = batch.seq_len();
+  auto const position = cache.position;
+  auto const document = cache.document;
+  auto const positions = batch.positions;
+  auto const documents = batch.documents;
+  bool const has_positions = positions.size() > 0, has_documents = documents.size() > 0;
+  Kokkos::parallel_for(
+      "sextant::cache_tokens", Kokkos::RangePolicy<Exec>(exec, 0, batch.size()), KOKKOS_LAMBDA(int b) {
+        for (int i = 0; i < count; ++i) {
+          position(b, first + i) = has_positions ? positions(b, i) : first + i;
+          document(b, first + i) = has_documents ? documents(b, i) : 0;
+        }
+      });
+}
+}  // namespace
+
+template <class T>
+void Model<T>::logits(Exec const& exec, Batch const& batch, KvCache<T>& cache, View2<T> const& logits) {
+  batch.check(exec, config_.vocabulary);
+  check_logits(batch, logits);
+  expect(config_.causal, "model: a model that also looks ahead cannot read its text in pieces");
+  expect(cache.batch() == batch.size(), "model: the cache has ", cache.batch(), " rows, expected ", batch.size());
+  int const first = cache.length(), count = batch.seq_len(), total = first + count;
+  expect(total <= cache.capacity(), "model: ", count, " more tokens after ", first, " exceed the cache's capacity of ",
+         cache.capacity());
+  Buffers<T>& plan = buffers(batch.size(), count, Keep::nothing);
+  note_tokens(exec, batch, cache);
+  auto const position = columns(exec, cache.position, 0, total);
+  auto const document = columns(exec, cache.document, 0, total);
+  binding_.begin(exec, {batch.size(), first, count, position, document});
+
+  kernels::AttentionInput<T> in;
+  in.query_position = columns(exec, cache.position, first, count);
+  in.key_position = position;
+  in.mask.query_document = columns(exec, cache.document, first, count);
+  in.mask.key_document = document;
+  LayerBuffers<T>& layer = plan.layers.front();  // one for all: nothing is kept
+  kernels::embedding_forward<T>(exec, weights_.embedding, View1<int const>(batch.tokens.data(), batch.tokens.size()), layer.x);
+  if (binding_.embeds()) binding_.embed(exec, layer.x);
+  kernels::norm_forward<T>(exec, norm_of(config_, weights_.layers.front().attention_norm), as_groups(layer.x),
+                           as_groups(layer.x_normed), layer.x_stats);
+  for (int index = 0; index < config_.layers; ++index) {
+    auto& cached = cache.layers[index];
+    project(exec, config_, weights_.layers[index], layer);
+    auto const views = see_qkv(config_, layer.qkv, layer.qk, batch.size(), count);
+    binding_.reserve(cached.gates, batch.size(), cache.capacity());
+    binding_.encode(exec, index, layer.x_normed, views.query, views.key, cached.gates);
+    append(exec, views.key, cached.key, first);
+    append(exec, views.value, cached.value, first);
+    in.query = views.query;
+    in.key = seen(cached.key, total);
+    in.value = seen(cached.value, total);
+    in.modifiers = binding_.modifiers(exec, index, cached.gates, false);
+    auto const out = as_heads(layer.attended.data(), batch.size(), config_.heads, count, config_.head_dim);
+    kernels::attention_forward<T>(exec, in, out, layer.log_sum_exp, plan.attention);
+    after_attention(exec, config_, weights_.layers[index], layer, plan.branch);
+    bool const last = index + 1 == config_.layers;
+    kernels::add_norm_forward<T>(
+        exec, norm_of(config_, last ? weights_.norm : weights_.layers[index + 1].attention_norm), layer.middle, plan.branch,
+        last ? plan.x : layer.x, last ? plan.x_normed : layer.x_normed, last ? plan.x_stats : layer.x_stats);
+  }
+  kernels::matmul<T>(exec, plan.x_normed, kernels::Op::plain, weights_.output, kernels::Op::transposed, logits);
+  exec.fence();
+  cache.advance(count);
+}
+
+template void Model<float>::logits(Exec const&, Batch const&, KvCache<float>&, View2<float> const&);
+template void Model<double>::logits(Exec const&, Batch const&, KvCache<double>&, View2<double> const&);
+
+}  // namespace sextant::model

@@ -1,0 +1,46 @@
+// One pre-norm block, forward and backward, as a list of kernels.
+#pragma once
+#include <sextant/model/buffers.hpp>
+#include <sextant/model/weights.hpp>
+
+namespace sextant::model {
+
+/// What the blocks of one pass share.
+template <class T>
+struct Pass {
+  Exec const& exec;
+  ModelConfig const& config;
+  encoding::Binding<T>& binding;
+  Buffers<T>& buffers;
+  View2<double> position;  ///< [batch or 1, seq_len]
+  View2<int> document;     ///< [batch, seq_len] or empty
+};
+
+/// From layer.x and layer.x_normed to layer.mlp_active; leaves the feed-forward branch in buffers.branch.
+template <class T>
+void layer_forward(Pass<T> const& pass, int index, LayerWeights<T> const& weights, LayerBuffers<T>& layer);
+
+/// buffers.grad is the gradient after the block on the way in and before it on the way out; `grads` gain theirs.
+/// Uses up the layer's activations.
+template <class T>
+void layer_backward(Pass<T> const& pass, int index, LayerWeights<T> const& weights, LayerWeights<T> const& grads,
+                    LayerBuffers<T>& layer);
+
+/// Attention's input as its views; shared with the cached pass.
+template <class T>
+struct QueryKeyValue {
+  Heads<T> query, key, value;
+};
+template <class T>
+QueryKeyValue<T> see_qkv(ModelConfig const& config, View2<T> const& qkv, View2<T> const& qk, int batch, int seq_len);
+
+/// Query, key and value of x_normed, before they are turned: the projection and, with qk_norm, the norm of heads.
+template <class T>
+void project(Exec const& exec, ModelConfig const& config, LayerWeights<T> const& weights, LayerBuffers<T>& layer);
+
+/// From layer.attended to buffers.branch.
+template <class T>
+void after_attention(Exec const& exec, ModelConfig const& config, LayerWeights<T> const& weights, LayerBuffers<T>& layer,
+                     View2<T> const& branch);
+
+}  // namespace sextant::model

@@ -1,0 +1,262 @@
+#include <sextant/base/error.hpp>
+#include <sextant/kernels/loss.hpp>
+#include <sextant/model/layer.hpp>
+#include <sextant/model/model.hpp>
+
+#include <algorithm>
+
+namespace sextant::model {
+
+using kernels::as_groups;
+using kernels::Into;
+using kernels::matmul;
+using kernels::Op;
+
+namespace {
+constexpr int evaluated_at_once = 4096;  // tokens
+
+template <class T>
+View2<T> rows_of(View2<T> const& x, int first, int rows) {
+  return View2<T>(x.data() + first * x.extent(1), static_cast<std::size_t>(rows), x.extent(1));
+}
+template <class T>
+View1<T> part_of(View1<T> const& x, int first, int count) {
+  return View1<T>(x.data() + first, static_cast<std::size_t>(count));
+}
+
+std::shared_ptr<encoding::Position const> checked(ModelConfig const& config,
+                                                  std::shared_ptr<encoding::Position const> position) {
+  config.check();
+  expect(position != nullptr, "model: no position block; nope is the name for none");
+  encoding::Shape const& s = position->shape();
+  bool const fits = s.heads == config.heads && s.kv_heads == config.kv_heads && s.head_dim == config.head_dim &&
+                    s.model_dim == config.width;
+  expect(fits, "model: the position block was made for heads ", s.heads, ", kv_heads ", s.kv_heads, ", head_dim ",
+         s.head_dim, ", width ", s.model_dim, ", expected ", config.heads, ", ", config.kv_heads, ", ", config.head_dim,
+         ", ", config.width);
+  return position;
+}
+
+// Targets of the batch in a row, negative for padding too; returns how many are predicted.
+std::int64_t gather_targets(Exec const& exec, Batch const& batch, View1<int> const& target) {
+  int const *const targets = batch.targets.data(), *const documents = batch.documents.data();
+  std::int64_t predicted = 0;
+  Kokkos::parallel_reduce(
+      "sextant::gather_targets", Kokkos::RangePolicy<Exec>(exec, 0, batch.count()),
+      KOKKOS_LAMBDA(std::int64_t i, std::int64_t & count) {
+        target(i) = documents && documents[i] < 0 ? -1 : targets[i];
+        count += target(i) >= 0;
+      },
+      predicted);
+  return predicted;
+}
+
+// Calls body(first row, last row, logits of these rows) for the rows of x_normed, as many at once as logits hold.
+template <class T, class Body>
+void for_logits(Exec const& exec, Weights<T> const& weights, Buffers<T> const& buffers, Body const& body) {
+  int const step = buffers.logits.extent_int(0);
+  for (int first = 0; first < buffers.rows(); first += step) {
+    int const count = std::min(step, buffers.rows() - first);
+    auto const logits = rows_of(buffers.logits, 0, count);
+    matmul<T>(exec, rows_of(buffers.x_normed, first, count), Op::plain, weights.output, Op::transposed, logits);
+    body(first, count, logits);
+  }
+}
+}  // namespace
+
+template <class T>
+Model<T>::Model(ModelConfig const& config, std::shared_ptr<encoding::Position const> position, std::uint64_t seed)
+    : config_(config),
+      binding_(checked(config, std::move(position)), config.layers),
+      layout_(make_layout<T>(config_, binding_.slots())),
+      parameters_("sextant::parameters", layout_.size()),
+      gradients_("sextant::gradients", layout_.size()) {
+  layout_.initialise(seed, parameters_);
+  attach();
+}
+
+template <class T>
+Model<T>::Model(Model const& other, std::shared_ptr<encoding::Position const> position)
+    : config_(other.config_),
+      binding_(checked(other.config_, std::move(position)), other.config_.layers),
+      layout_(make_layout<T>(config_, binding_.slots())),
+      parameters_(other.parameters_),
+      gradients_(other.gradients_) {
+  for (auto const& slice : other.layout_.slices()) {
+    expect(layout_.has(slice.name), "model: under the other position block there is no ", slice.name);
+    expect(layout_.find(slice.name).shape == slice.shape, "model: under the other position block ", slice.name, " is ",
+           layout_.find(slice.name).shape, ", expected ", slice.shape);
+  }
+  for (auto const& slice : layout_.slices())
+    expect(other.layout_.has(slice.name), "model: the other position block trains ", slice.name,
+           ", which this model does not have");
+  layout_ = other.layout_;
+  attach();
+}
+
+template <class T>
+Model<T> Model<T>::with_position(std::shared_ptr<encoding::Position const> position) const {
+  return Model(*this, std::move(position));
+}
+
+template <class T>
+void Model<T>::attach() {
+  weights_ = see_weights(config_, layout_, parameters_);
+  grads_ = see_weights(config_, layout_, gradients_);
+  std::vector<View1<T>> weights, gradients;
+  for (auto const& slot : binding_.slots()) {
+    weights.push_back(parameter(slot.name));
+    gradients.push_back(gradient(slot.name));
+  }
+  binding_.attach(weights, gradients);
+}
+
+template <class T>
+View1<T> Model<T>::see(View1<T> const& arena, std::string const& name) const {
+  Slice const& slice = layout_.find(name);
+  return View1<T>(arena.data() + slice.offset, slice.size());
+}
+
+template <class T>
+Buffers<T>& Model<T>::buffers(int batch, int seq_len, Keep keep) {
+  auto const fits = [&](auto const& plan) {
+    return plan->batch == batch && plan->seq_len == seq_len && plan->keep == keep;
+  };
+  auto found = std::find_if(buffers_.begin(), buffers_.end(), fits);
+  if (found == buffers_.end()) {
+    if (buffers_.size() == 2) buffers_.pop_back();
+    buffers_.push_back(std::make_unique<Buffers<T>>(config_, batch, seq_len, keep));
+    found = buffers_.end() - 1;
+  }
+  std::rotate(buffers_.begin(), found, found + 1);
+  return *buffers_.front();
+}
+
+template <class T>
+Pass<T> Model<T>::begin(Exec const& exec, Batch const& batch, Buffers<T>& buffers) {
+  View2<double> const position =
+      batch.positions.size() ? batch.positions : running_positions(exec, batch.seq_len());
+  binding_.begin(exec, {batch.size(), 0, batch.seq_len(), position, batch.documents});
+  for (auto& layer : buffers.layers) binding_.reserve(layer.gates, batch.size(), batch.seq_len());
+  return {exec, config_, binding_, buffers, position, batch.documents};
+}
+
+template <class T>
+void Model<T>::forward(Pass<T> const& pass, Batch const& batch) {
+  auto const& exec = pass.exec;
+  auto& buffers = pass.buffers;
+  LayerBuffers<T>& first = buffers.layers.front();
+  kernels::embedding_forward<T>(exec, weights_.embedding, View1<int const>(batch.tokens.data(), batch.tokens.size()), first.x);
+  if (binding_.embeds()) binding_.embed(exec, first.x);
+  kernels::norm_forward<T>(exec, norm_of(config_, weights_.layers.front().attention_norm), as_groups(first.x),
+                           as_groups(first.x_normed), first.x_stats);
+  for (int index = 0; index < config_.layers; ++index) {
+    LayerBuffers<T>& layer = buffers.layers[index];
+    layer_forward(pass, index, weights_.layers[index], layer);
+    if (index + 1 < config_.layers) {
+      LayerBuffers<T>& next = buffers.layers[index + 1];
+      kernels::add_norm_forward<T>(exec, norm_of(config_, weights_.layers[index + 1].attention_norm), layer.middle,
+                                   buffers.branch, next.x, next.x_normed, next.x_stats);
+    } else {
+      kernels::add_norm_forward<T>(exec, norm_of(config_, weights_.norm), layer.middle, buffers.branch, buffers.x,
+                                   buffers.x_normed, buffers.x_stats);
+    }
+  }
+}
+
+template <class T>
+void Model<T>::backward(Pass<T> const& pass) {
+  auto const& exec = pass.exec;
+  auto& buffers = pass.buffers;
+  kernels::norm_backward<T>(exec, norm_of(config_, weights_.norm), as_groups(buffers.x), buffers.x_stats,
+                            as_groups(buffers.grad_normed), as_groups(buffers.grad), false, grads_.norm.gain,
+                            grads_.norm.bias, buffers.scratch);
+  for (int index = config_.layers - 1; index >= 0; --index) {
+    LayerBuffers<T>& layer = buffers.layers[index];
+    if (buffers.keep == Keep::inputs) {
+      kernels::norm_forward<T>(exec, norm_of(config_, weights_.layers[index].attention_norm), as_groups(layer.x),
+                               as_groups(layer.x_normed), layer.x_stats);
+      layer_forward(pass, index, weights_.layers[index], layer);
+    }
+    layer_backward(pass, index, weights_.layers[index], grads_.layers[index], layer);
+  }
+  if (binding_.embeds()) binding_.embed_backward(exec, buffers.grad);
+  kernels::embedding_backward<T>(exec, buffers.tokens, buffers.grad, grads_.embedding);
+}
+
+template <class T>
+double Model<T>::loss_and_gradient(Exec const& exec, Batch const& batch, PassOptions const& options) {
+  batch.check(exec, config_.vocabulary);
+  expect(batch.targets.size() > 0, "model: a loss needs targets");
+  Kokkos::deep_copy(exec, gradients_, T(0));
+  int const rows_at_once =
+      options.tokens_at_once ? std::clamp(options.tokens_at_once / batch.seq_len(), 1, batch.size()) : batch.size();
+  View1<int> const all_targets(uninitialized("sextant::all_targets"), batch.tokens.size());
+  std::int64_t const predicted = gather_targets(exec, batch, all_targets);
+  if (predicted == 0) return 0;
+  double const scale = 1.0 / static_cast<double>(predicted);
+  double total = 0;
+  for (int row = 0; row < batch.size(); row += rows_at_once) {
+    Batch const part = batch.rows(row, std::min(rows_at_once, batch.size() - row));
+    Buffers<T>& plan = buffers(part.size(), part.seq_len(), options.recompute ? Keep::inputs : Keep::all);
+    Pass<T> const pass = begin(exec, part, plan);
+    forward(pass, part);
+    kernels::index_tokens(exec, View1<int const>(part.tokens.data(), part.tokens.size()), config_.vocabulary, plan.tokens);
+    View1<int> const target = part_of(all_targets, row * part.seq_len(), plan.rows());
+    for_logits(exec, weights_, plan, [&](int first, int count, View2<T> const& logits) {
+      kernels::cross_entropy_with_gradient<T>(exec, logits, part_of(target, first, count), scale, part_of(plan.nll, first, count));
+      matmul<T>(exec, logits, Op::plain, weights_.output, Op::plain, rows_of(plan.grad_normed, first, count));
+      matmul<T>(exec, logits, Op::transposed, rows_of(plan.x_normed, first, count), Op::plain, grads_.output, Into::add);
+    });
+    backward(pass);
+    total += kernels::sum(exec, plan.nll, scratch_);
+  }
+  return total * scale;
+}
+
+template <class T>
+void Model<T>::loss_per_token(Exec const& exec, Batch const& batch, View2<double> const& nll) {
+  batch.check(exec, config_.vocabulary);
+  expect(batch.targets.size() > 0, "model: a loss needs targets");
+  expect(nll.extent_int(0) == batch.size() && nll.extent_int(1) == batch.seq_len(), "model: nll is [", nll.extent(0), ", ",
+         nll.extent(1), "], expected [", batch.size(), ", ", batch.seq_len(), "] as tokens");
+  int const rows_at_once = std::clamp(evaluated_at_once / batch.seq_len(), 1, batch.size());
+  for (int row = 0; row < batch.size(); row += rows_at_once) {
+    Batch const part = batch.rows(row, std::min(rows_at_once, batch.size() - row));
+    Buffers<T>& plan = buffers(part.size(), part.seq_len(), Keep::nothing);
+    forward(begin(exec, part, plan), part);
+    gather_targets(exec, part, plan.target);
+    View1<double> const out(nll.data() + static_cast<std::size_t>(row) * batch.seq_len(), static_cast<std::size_t>(plan.rows()));
+    for_logits(exec, weights_, plan, [&](int first, int count, View2<T> const& logits) {
+      kernels::cross_entropy<T>(exec, logits, part_of(plan.target, first, count), part_of(out, first, count));
+    });
+  }
+  exec.fence();
+}
+
+template <class T>
+void Model<T>::logits(Exec const& exec, Batch const& batch, View2<T> const& logits) {
+  batch.check(exec, config_.vocabulary);
+  check_logits(batch, logits);
+  int const rows_at_once = std::clamp(evaluated_at_once / batch.seq_len(), 1, batch.size());
+  for (int row = 0; row < batch.size(); row += rows_at_once) {
+    Batch const part = batch.rows(row, std::min(rows_at_once, batch.size() - row));
+    Buffers<T>& plan = buffers(part.size(), part.seq_len(), Keep::nothing);
+    forward(begin(exec, part, plan), part);
+    matmul<T>(exec, plan.x_normed, Op::plain, weights_.output, Op::transposed,
+              rows_of(logits, row * batch.seq_len(), plan.rows()));
+  }
+  exec.fence();
+}
+
+template <class T>
+void Model<T>::check_logits(Batch const& batch, View2<T> const& logits) const {
+  expect(static_cast<std::int64_t>(logits.extent(0)) == batch.count() && logits.extent_int(1) == config_.vocabulary,
+         "model: logits are [", logits.extent(0), ", ", logits.extent(1), "], expected [", batch.count(), ", ",
+         config_.vocabulary, "]");
+}
+
+template class Model<float>;
+template class Model<double>;
+
+}  // namespace sextant::model

@@ -1,0 +1,74 @@
+// A decoder: parameters and gradients in one arena each, explicit forward and backward, and a cached pass for decoding.
+#pragma once
+#include <sextant/model/batch.hpp>
+#include <sextant/model/buffers.hpp>
+#include <sextant/model/cache.hpp>
+#include <sextant/model/layer.hpp>
+#include <sextant/model/weights.hpp>
+
+#include <memory>
+
+namespace sextant::model {
+
+/// How a training pass uses memory. Neither changes what is computed, up to the order in which rows' gradients add.
+struct PassOptions {
+  bool recompute = false;  ///< keep each layer's input only and run its forward again before its backward: same bits
+  int tokens_at_once = 0;  ///< rows of a batch go through in groups of at most this many tokens (one row at least);
+                           ///< their gradients add up in order; 0: all at once
+};
+
+/// T is float, or double for gradient checks.
+template <class T>
+class Model {
+ public:
+  /// Parameters drawn from `seed`: each from its own stream, so equal names give equal values in any model.
+  /// Throws Error when config and position do not fit.
+  Model(ModelConfig const& config, std::shared_ptr<encoding::Position const> position, std::uint64_t seed);
+  /// The same parameters (shared, not copied) seen under another position block, such as another scaling. Throws Error
+  /// when that block has other trained tensors.
+  Model with_position(std::shared_ptr<encoding::Position const> position) const;
+
+  ModelConfig const& config() const { return config_; }
+  encoding::Position const& position() const { return binding_.position(); }
+  encoding::Binding<T> const& binding() const { return binding_; }
+  Layout const& layout() const { return layout_; }
+  View1<T> const& parameters() const { return parameters_; }
+  View1<T> const& gradients() const { return gradients_; }  ///< laid out as the parameters
+  /// A parameter or its gradient by name, row-major.
+  View1<T> parameter(std::string const& name) const { return see(parameters_, name); }
+  View1<T> gradient(std::string const& name) const { return see(gradients_, name); }
+
+  /// Mean loss in nat per predicted token; the gradients are overwritten with those of that mean. 0 and zero gradients
+  /// when nothing is predicted.
+  double loss_and_gradient(Exec const& exec, Batch const& batch, PassOptions const& options = {});
+
+  /// nll [batch, seq_len] in nat; 0 where nothing is predicted. Keeps nothing for a backward.
+  void loss_per_token(Exec const& exec, Batch const& batch, View2<double> const& nll);
+
+  /// logits [batch * seq_len, vocabulary] of every token.
+  void logits(Exec const& exec, Batch const& batch, View2<T> const& logits);
+
+  /// The next tokens of rows whose earlier ones are in the cache: batch.positions empty continues the count of tokens.
+  /// Appends them to the cache; logits [batch * seq_len, vocabulary] of the new tokens. Throws Error past its capacity.
+  void logits(Exec const& exec, Batch const& batch, KvCache<T>& cache, View2<T> const& logits);
+
+ private:
+  Model(Model const& other, std::shared_ptr<encoding::Position const> position);
+  void attach();
+  View1<T> see(View1<T> const& arena, std::string const& name) const;
+  void check_logits(Batch const& batch, View2<T> const& logits) const;
+  Buffers<T>& buffers(int batch, int seq_len, Keep keep);
+  Pass<T> begin(Exec const& exec, Batch const& batch, Buffers<T>& buffers);
+  void forward(Pass<T> const& pass, Batch const& batch);
+  void backward(Pass<T> const& pass);
+
+  ModelConfig config_;
+  encoding::Binding<T> binding_;
+  Layout layout_;
+  View1<T> parameters_, gradients_;
+  Weights<T> weights_, grads_;
+  std::vector<std::unique_ptr<Buffers<T>>> buffers_;  ///< the two plans used last, the latest first
+  kernels::Scratch<double> scratch_;
+};
+
+}  // namespace sextant::model

@@ -1,0 +1,224 @@
+#include <sextant/base/error.hpp>
+
+#include <catch2/catch_all.hpp>
+#include <model/model_case.hpp>
+#include <omp.h>
+
+using namespace sextant;
+using namespace sextant::model;
+
+namespace {
+constexpr int vocabulary = 13;
+
+std::vector<std::vector<encoding::Choice>> const some_encodings = {
+    {{"nope", {}, {}}}, {{"sinusoidal", {}, {}}}, {{"rope", {}, {}}}, {{"rope", {}, {}}, {"alibi", {}, {}}}, {{"fox", {}, {}}}, {{"t5", {}, {}}}};
+
+std::string label(std::vector<encoding::Choice> const& encodings) {
+  std::string out;
+  for (auto const& choice : encodings) out += (out.empty() ? "" : "+") + choice.use;
+  return out;
+}
+
+Batch columns(Batch const& batch, int first, int count) {
+  Batch part{View2<int>("tokens", batch.size(), count), {}, {}, {}};
+  for (int b = 0; b < batch.size(); ++b)
+    for (int i = 0; i < count; ++i) part.tokens(b, i) = batch.tokens(b, first + i);
+  return part;
+}
+
+// Logits of the text read `chunk` tokens at a time into a cache.
+template <class T>
+View2<T> in_chunks(Model<T>& model, Batch const& batch, int chunk) {
+  KvCache<T> cache(model.config(), batch.size(), batch.seq_len());
+  View2<T> out("chunked", static_cast<std::size_t>(batch.count()), vocabulary);
+  for (int first = 0; first < batch.seq_len(); first += chunk) {
+    int const count = std::min(chunk, batch.seq_len() - first);
+    View2<T> part("part", static_cast<std::size_t>(batch.size()) * count, vocabulary);
+    model.logits(Exec(), columns(batch, first, count), cache, part);
+    for (int b = 0; b < batch.size(); ++b)
+      for (int i = 0; i < count; ++i)
+        for (int v = 0; v < vocabulary; ++v) out(b * batch.seq_len() + first + i, v) = part(b * count + i, v);
+  }
+  CHECK(cache.length() == batch.seq_len());
+  return out;
+}
+
+template <class T>
+double row_difference(View2<T> const& x, int x_row, View2<T> const& y, int y_row) {
+  double worst = 0;
+  for (int v = 0; v < vocabulary; ++v)
+    worst = std::max(worst, static_cast<double>(std::abs(x(x_row, v) - y(y_row, v))));
+  return worst;
+}
+}  // namespace
+
+TEST_CASE("model: a full pass, chunks and single tokens give the same logits", "[model][streaming]") {
+  auto config = test::tiny_config();
+  config.qk_norm = GENERATE(false, true);
+  auto const batch = test::random_batch("streaming", 2, 83, vocabulary);
+  for (auto const& encodings : some_encodings) {
+    Model<float> model(config, test::make_position(config, encodings), 3);
+    auto const full = test::all_logits(model, batch);
+    for (int chunk : {1, 7, 64}) {
+      INFO(label(encodings) << " in chunks of " << chunk);
+      CHECK(test::largest_difference(in_chunks(model, batch, chunk), full) < 2e-5);
+    }
+  }
+}
+
+TEST_CASE("model: in double the same logits differ by rounding only", "[model][streaming]") {
+  auto const config = test::tiny_config();
+  auto const batch = test::random_batch("streaming", 2, 40, vocabulary);
+  for (auto const& encodings : some_encodings) {
+    Model<double> model(config, test::make_position(config, encodings), 3);
+    auto const full = test::all_logits(model, batch);
+    for (int chunk : {1, 7}) {
+      INFO(label(encodings) << " in chunks of " << chunk);
+      CHECK(test::largest_difference(in_chunks(model, batch, chunk), full) < 1e-12);
+    }
+  }
+}
+
+TEST_CASE("model: a row alone gives the bits it gives in a batch", "[model][batch]") {
+  auto const config = test::tiny_config();
+  auto const batch = test::random_batch("rows", 5, 37, vocabulary);
+  for (auto const& encodings : some_encodings) {
+    Model<float> model(config, test::make_position(config, encodings), 3);
+    auto const full = test::all_logits(model, batch);
+    for (int row : {0, 3}) {
+      auto const alone = test::all_logits(model, batch.rows(row, 1));
+      double worst = 0;
+      for (int i = 0; i < 37; ++i) worst = std::max(worst, row_difference(alone, i, full, row * 37 + i));
+      INFO(label(encodings) << ", row " << row);
+      CHECK(worst == 0);
+    }
+  }
+}
+
+TEST_CASE("model: padding on either side and packing leave a text's logits as they are alone", "[model][batch]") {
+  auto const config = test::tiny_config();
+  int const length = 20, first = 7, second = 9;  // texts of 7 and 9 tokens in rows of 20
+  auto const text = test::random_batch("texts", 2, length, vocabulary);
+  for (auto const& encodings : some_encodings) {
+    Model<float> model(config, test::make_position(config, encodings), 3);
+    auto const one = columns(text.rows(0, 1), 0, first), two = columns(text.rows(1, 1), 0, second);
+    auto const one_alone = test::all_logits(model, one), two_alone = test::all_logits(model, two);
+    // Row 0: text one padded on the left. Row 1: text two padded on the right. Row 2: one and two packed.
+    Batch batch{View2<int>("tokens", 3, length), {}, View2<double>("positions", 3, length), View2<int>("documents", 3, length)};
+    Kokkos::deep_copy(batch.documents, -1);
+    auto const put = [&](int row, int at, Batch const& from, int document) {
+      for (int i = 0; i < from.seq_len(); ++i) {
+        batch.tokens(row, at + i) = from.tokens(0, i);
+        batch.positions(row, at + i) = i;
+        batch.documents(row, at + i) = document;
+      }
+    };
+    put(0, length - first, one, 0);
+    put(1, 0, two, 0);
+    put(2, 0, one, 4);
+    put(2, first, two, 2);
+    auto const together = test::all_logits(model, batch);
+    double worst = 0;
+    for (int i = 0; i < first; ++i) {
+      worst = std::max(worst, row_difference(one_alone, i, together, length - first + i));
+      worst = std::max(worst, row_difference(one_alone, i, together, 2 * length + i));
+    }
+    for (int i = 0; i < second; ++i) {
+      worst = std::max(worst, row_difference(two_alone, i, together, length + i));
+      worst = std::max(worst, row_difference(two_alone, i, together, 2 * length + first + i));
+    }
+    INFO(label(encodings));
+    CHECK(worst < 1e-5);
+  }
+}
+
+TEST_CASE("model: loss and gradients are the same bits on one, two and four threads", "[model][determinism]") {
+  auto config = test::tiny_config();
+  config.width = 48;
+  config.mlp_width = 96;
+  int const threads = omp_get_max_threads();
+  for (auto const& encodings : some_encodings) {
+    auto const batch = test::random_batch("threads", 6, 211, vocabulary);
+    std::vector<float> first;
+    double loss = 0;
+    for (int n : {1, 2, 4}) {
+      omp_set_num_threads(n);
+      Model<float> model(config, test::make_position(config, encodings), 3);
+      double const found = model.loss_and_gradient(Exec(), batch);
+      std::vector<float> const gradients(model.gradients().data(), model.gradients().data() + model.gradients().size());
+      if (n == 1) first = gradients, loss = found;
+      INFO(label(encodings) << " on " << n << " threads");
+      CHECK(found == loss);
+      CHECK(test::same_bits(gradients, first));
+    }
+  }
+  omp_set_num_threads(threads);
+}
+
+TEST_CASE("model: without mask and encoding, shuffled input gives shuffled output; an encoding breaks it", "[model][law]") {
+  auto config = test::tiny_config();
+  config.causal = false;
+  int const length = 11;
+  auto const batch = test::random_batch("law", 1, length, vocabulary);
+  auto const moved = [&](int i) { return (5 * i + 3) % length; };
+  Batch shuffled{View2<int>("tokens", 1, length), {}, {}, {}};
+  for (int i = 0; i < length; ++i) shuffled.tokens(0, moved(i)) = batch.tokens(0, i);
+  for (auto const& encodings : some_encodings) {
+    Model<double> model(config, test::make_position(config, encodings), 3);
+    auto const plain = test::all_logits(model, batch), other = test::all_logits(model, shuffled);
+    double worst = 0;
+    for (int i = 0; i < length; ++i) worst = std::max(worst, row_difference(plain, i, other, moved(i)));
+    INFO(label(encodings));
+    CHECK((worst < 1e-12) == (label(encodings) == "nope"));
+  }
+}
+
+TEST_CASE("model: loss by token is the mean that training sees, and zero where nothing is predicted", "[model]") {
+  auto const config = test::tiny_config();
+  Model<float> model(config, test::make_position(config, "rope"), 3);
+  auto const batch = test::random_batch("loss", 3, 17, vocabulary);
+  for (int i = 0; i < 17; ++i) batch.targets(1, i) = i % 3 ? batch.targets(1, i) : -1;
+  View2<double> const nll("nll", 3, 17);
+  model.loss_per_token(Exec(), batch, nll);
+  double total = 0;
+  int count = 0;
+  for (int b = 0; b < 3; ++b)
+    for (int i = 0; i < 17; ++i) {
+      total += nll(b, i);
+      count += batch.targets(b, i) >= 0;
+      if (batch.targets(b, i) < 0) CHECK(nll(b, i) == 0);
+    }
+  CHECK(model.loss_and_gradient(Exec(), batch) == Catch::Approx(total / count).epsilon(1e-12));
+}
+
+TEST_CASE("model: the cache refuses more tokens than it has room for, and goes back", "[model][error]") {
+  auto const config = test::tiny_config();
+  Model<float> model(config, test::make_position(config, "rope"), 3);
+  auto const batch = test::random_batch("cache", 1, 6, vocabulary);
+  KvCache<float> cache(config, 1, 8);
+  View2<float> const six("six", 6, vocabulary), again("again", 6, vocabulary);
+  model.logits(Exec(), batch, cache, six);
+  CHECK_THROWS_WITH(model.logits(Exec(), batch, cache, again),
+                    "model: 6 more tokens after 6 exceed the cache's capacity of 8");
+  cache.truncate(0);
+  model.logits(Exec(), batch, cache, again);
+  CHECK(test::same_bits(six, again));
+}
+
+TEST_CASE("model: wrong tokens, shapes and configurations are named", "[model][error]") {
+  auto config = test::tiny_config();
+  Model<float> model(config, test::make_position(config, "nope"), 3);
+  auto const batch = test::random_batch("wrong", 2, 4, vocabulary);
+  batch.tokens(1, 2) = 13;
+  CHECK_THROWS_WITH(model.loss_and_gradient(Exec(), batch),
+                    "batch: 1 tokens lie outside [0, 13), the model's vocabulary");
+  config.kv_heads = 3;
+  CHECK_THROWS_WITH(config.check(), "model.kv_heads is 3, expected a divisor of heads (4)");
+  config = test::tiny_config();
+  config.width = 24;
+  CHECK_THROWS_WITH(Model<float>(config, test::make_position(test::tiny_config(), "nope"), 3),
+                    "model: the position block was made for heads 4, kv_heads 2, head_dim 6, width 12, expected 4, 2, 6, 24");
+  CHECK_THROWS_WITH(model.parameter("layers.0.attention.querry.weight"),
+                    "arena: no parameter is named layers.0.attention.querry.weight; did you mean "
+                    "layers.0.attention.query.weight?");
+}
