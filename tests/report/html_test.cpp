@@ -106,6 +106,7 @@ TEST_CASE("failed and unfinished runs are listed with their messages", "[report]
   check_page(page);
   auto const failed = test::parse_markup(page, true).with_class("fail");
   REQUIRE(failed.size() == 1);
+  CHECK_THAT(test::parse_markup(page, true).with_class("findings")[0].text, ContainsSubstring("1 run failed"));
   CHECK_THAT(failed[0].text,
              ContainsSubstring("nope, seed 11") && ContainsSubstring("loss became NaN at step 7\nsecond line"));
   CHECK_THAT(page, ContainsSubstring("1 run was not finished") && ContainsSubstring("(n=2)"));

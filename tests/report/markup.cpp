@@ -88,7 +88,7 @@ class Parser {
         return;
     }
     ++at_;
-    static std::set<std::string> const voids{"meta", "link", "br", "hr", "img", "input"};
+    static std::set<std::string> const voids{"meta", "link", "br", "hr", "img", "input", "wbr"};
     out_.elements.push_back(element);
     if (self_closed || (html_ && voids.contains(name))) return;
     open_.push_back(out_.elements.size() - 1);

@@ -290,6 +290,9 @@ TEST_CASE("numbers are written as people read them", "[report][text]") {
   CHECK(clean_utf8("a\xFF\x01z") == "a\xEF\xBF\xBD z");
   CHECK(ellipsize("abcdef", 4) == "abc…");
   CHECK(ellipsize("线性偏置", 5) == "线性…");
+  CHECK(ellipsize_middle("abcdefghi", 6) == "abc…hi");
+  CHECK(ellipsize_middle("线性偏置x", 7) == "线性…x");
+  CHECK(ellipsize_middle("abc", 6) == "abc");
 }
 
 TEST_CASE("format names are the five known ones", "[report][table]") {

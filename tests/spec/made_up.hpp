@@ -7,8 +7,14 @@ namespace sextant::test {
 inline encoding::Option option(std::string name, encoding::Kind kind, std::optional<encoding::Value> fallback,
                                encoding::Range range = {}, std::string auto_meaning = "",
                                std::vector<std::string> choices = {}) {
-  return {.name = std::move(name), .help = "made up", .unit = "", .kind = kind, .fallback = std::move(fallback),
-          .auto_meaning = std::move(auto_meaning), .choices = std::move(choices), .range = range};
+  return {.name = std::move(name),
+          .help = "made up",
+          .unit = "",
+          .kind = kind,
+          .fallback = std::move(fallback),
+          .auto_meaning = std::move(auto_meaning),
+          .choices = std::move(choices),
+          .range = range};
 }
 
 inline encoding::Description plugin(std::string name, encoding::Role role, std::vector<encoding::Option> options = {},

@@ -66,9 +66,13 @@ TEST_CASE("spec: what is left out takes its documented default", "[spec]") {
 }
 
 TEST_CASE("spec: the resolved text shows every default, marks it, and reads back to itself", "[spec][R24][R46]") {
-  Spec const spec = set({"train.optimiser.rate=0.1", "model.norm.eps=1.000000001e-5", "question='no: \"#\" \\'", "study=no"});
+  Spec const spec =
+      set({"train.optimiser.rate=0.1", "model.norm.eps=1.000000001e-5", "question='no: \"#\" \\'", "study=no"});
   CHECK_THAT(spec.resolved, ContainsSubstring("kv_heads: 4  # default\n"));
-  CHECK_THAT(spec.resolved, ContainsSubstring("encoding: {use: rope, base: 10000, layout: half, rotary_dim: auto}  # default: base, layout, rotary_dim\n"));
+  CHECK_THAT(
+      spec.resolved,
+      ContainsSubstring(
+          "encoding: {use: rope, base: 10000, layout: half, rotary_dim: auto}  # default: base, layout, rotary_dim\n"));
   Spec const again = read(spec.resolved);
   CHECK(without_comments(again.resolved) == without_comments(spec.resolved));
   CHECK(again.question == "no: \"#\" \\");
@@ -78,7 +82,9 @@ TEST_CASE("spec: the resolved text shows every default, marks it, and reads back
 }
 
 TEST_CASE("spec: eight, 8.0 and 8e0 are one value, and a half-token is none", "[spec][R23]") {
-  auto const resolved = [](char const* factor) { return set({text("position.scaling={use: yarn, factor: ", factor, "}")}).resolved; };
+  auto const resolved = [](char const* factor) {
+    return set({text("position.scaling={use: yarn, factor: ", factor, "}")}).resolved;
+  };
   CHECK(resolved("8.0") == resolved("8"));
   CHECK(resolved("8e0") == resolved("8"));
   CHECK(resolved("7.5") != resolved("8"));
@@ -86,9 +92,11 @@ TEST_CASE("spec: eight, 8.0 and 8e0 are one value, and a half-token is none", "[
     return set({text("position.scaling={use: yarn, factor: 8, original_length: ", length, "}")}).resolved;
   };
   CHECK(original("4096.0") == original("4096"));
-  CHECK_THROWS_MATCHES(original("4096.5"), Error,
-                       MessageMatches(ContainsSubstring("position.scaling.original_length is 4096.5, expected a whole number >= 1")));
-  CHECK_THROWS_MATCHES(resolved("\"8\""), Error, MessageMatches(ContainsSubstring("is the text \"8\", expected a number")));
+  CHECK_THROWS_MATCHES(
+      original("4096.5"), Error,
+      MessageMatches(ContainsSubstring("position.scaling.original_length is 4096.5, expected a whole number >= 1")));
+  CHECK_THROWS_MATCHES(resolved("\"8\""), Error,
+                       MessageMatches(ContainsSubstring("is the text \"8\", expected a number")));
 }
 
 TEST_CASE("spec: one grammar of numbers in files, overrides and sweep lists", "[spec][R46]") {
@@ -108,7 +116,8 @@ TEST_CASE("spec: only true and false are booleans, and a text field takes any wo
   CHECK(setting(set({"model.qk_norm=true"})).model.qk_norm);
   for (char const* wrong : {"yes", "on", "1", "\"true\"", "True", "y"}) {
     INFO(wrong);
-    CHECK_THROWS_MATCHES(set({text("model.qk_norm=", wrong)}), Error, MessageMatches(ContainsSubstring("expected true or false")));
+    CHECK_THROWS_MATCHES(set({text("model.qk_norm=", wrong)}), Error,
+                         MessageMatches(ContainsSubstring("expected true or false")));
   }
   CHECK(set({"study=off"}).study == "off");
   CHECK(set({"title=no"}).title == "no");
@@ -116,14 +125,17 @@ TEST_CASE("spec: only true and false are booleans, and a text field takes any wo
 }
 
 TEST_CASE("spec: amounts carry their units", "[spec]") {
-  Spec const spec = set({"budget={wall: 40min, memory: 6GiB}", "train.batch=16 rows", "train.schedule.warmup=10 steps"});
+  Spec const spec =
+      set({"budget={wall: 40min, memory: 6GiB}", "train.batch=16 rows", "train.schedule.warmup=10 steps"});
   CHECK(spec.budget.wall == 2400.0);
   CHECK(spec.budget.memory == 6442450944.0);
   CHECK(setting(spec).train.rows == 16);
   CHECK(setting(spec).train.schedule.warmup == 10);
   CHECK_THROWS_MATCHES(set({"budget.wall=40"}), Error, MessageMatches(ContainsSubstring("the unit is missing")));
-  CHECK_THROWS_MATCHES(set({"train.steps=40 tokens"}), Error, MessageMatches(ContainsSubstring("expected a whole number")));
-  CHECK_THROWS_MATCHES(set({"train.batch=100 tokens"}), Error, MessageMatches(ContainsSubstring("nearby: 64 or 128 tokens")));
+  CHECK_THROWS_MATCHES(set({"train.steps=40 tokens"}), Error,
+                       MessageMatches(ContainsSubstring("expected a whole number")));
+  CHECK_THROWS_MATCHES(set({"train.batch=100 tokens"}), Error,
+                       MessageMatches(ContainsSubstring("such as 64 or 128 tokens")));
 }
 
 TEST_CASE("spec: seed 0 is a seed like any other", "[spec][R52]") {
@@ -132,29 +144,40 @@ TEST_CASE("spec: seed 0 is a seed like any other", "[spec][R52]") {
   CHECK_THROWS_MATCHES(set({"train.seeds=[0, 0]"}), Error, MessageMatches(ContainsSubstring("has 0 twice")));
 }
 
-TEST_CASE("spec: a misspelt key is refused at any depth, in files and overrides, with the nearest key and its default", "[spec][R21]") {
-  CHECK_THROWS_MATCHES(read(least + "lables: 1\n"), Error, MessageMatches(ContainsSubstring("f:14:1: lables: a spec has no key lables")));
-  CHECK_THROWS_MATCHES(set({"train.lerning_rate=1"}), Error, MessageMatches(ContainsSubstring("--set train.lerning_rate=1: train.lerning_rate: train has no key")));
-  CHECK_THROWS_MATCHES(set({"train.optimiser.rat=1"}), Error,
-                       Message("--set train.optimiser.rat=1: train.optimiser.rat: train.optimiser has no key rat; did you mean "
-                               "rate (a number > 0, required)?"));
-  CHECK_THROWS_MATCHES(set({"train.qk_norm=true"}), Error, MessageMatches(ContainsSubstring("it belongs at model.qk_norm")));
-  CHECK_THROWS_MATCHES(set({"position.scaling={use: yarn, factor: 4, attn_factor: 0.88}"}), Error,
-                       MessageMatches(ContainsSubstring("yarn has no option attn_factor; did you mean attention_factor (a number > 0, or auto, default auto)?")));
+TEST_CASE("spec: a misspelt key is refused at any depth, in files and overrides, with the nearest key and its default",
+          "[spec][R21]") {
+  CHECK_THROWS_MATCHES(read(least + "lables: 1\n"), Error,
+                       MessageMatches(ContainsSubstring("f:14:1: lables: a spec has no key lables")));
+  CHECK_THROWS_MATCHES(
+      set({"train.lerning_rate=1"}), Error,
+      MessageMatches(ContainsSubstring("--set train.lerning_rate=1: train.lerning_rate: train has no key")));
+  CHECK_THROWS_MATCHES(
+      set({"train.optimiser.rat=1"}), Error,
+      Message("--set train.optimiser.rat=1: train.optimiser.rat: train.optimiser has no key rat; did you mean "
+              "rate (a number > 0, required)?"));
+  CHECK_THROWS_MATCHES(set({"train.qk_norm=true"}), Error,
+                       MessageMatches(ContainsSubstring("it belongs at model.qk_norm")));
+  CHECK_THROWS_MATCHES(
+      set({"position.scaling={use: yarn, factor: 4, attn_factor: 0.88}"}), Error,
+      MessageMatches(ContainsSubstring(
+          "yarn has no option attn_factor; did you mean attention_factor (a number > 0, or auto, default auto)?")));
 }
 
 TEST_CASE("spec: an unknown plugin is refused with those that are loaded", "[spec][R22]") {
-  CHECK_THROWS_MATCHES(set({"position.scaling={use: yarnn, factor: 4}"}), Error,
-                       Message("--set position.scaling={use: yarnn, factor: 4}: position.scaling.use is yarnn, expected the name of "
-                               "a loaded scaling; did you mean yarn? (known: linear, ntk, yarn)"));
-  CHECK_THROWS_MATCHES(set({"position.encoding=yarn"}), Error, MessageMatches(ContainsSubstring("write it under position.scaling")));
+  CHECK_THROWS_MATCHES(
+      set({"position.scaling={use: yarnn, factor: 4}"}), Error,
+      Message("--set position.scaling={use: yarnn, factor: 4}: position.scaling.use is yarnn, expected the name of "
+              "a loaded scaling; did you mean yarn? (known: linear, ntk, yarn)"));
+  CHECK_THROWS_MATCHES(set({"position.encoding=yarn"}), Error,
+                       MessageMatches(ContainsSubstring("write it under position.scaling")));
   for (auto const& name : test::made_up_plugins().names(encoding::Role::scaling))
     CHECK(setting(set({text("position.scaling={use: ", name, ", factor: 2}")})).position.scalings.at(0).use == name);
 }
 
 TEST_CASE("spec: a required option that is missing is named with its plugin", "[spec][R24]") {
   CHECK_THROWS_MATCHES(set({"position.scaling=linear"}), Error,
-                       MessageMatches(ContainsSubstring("position.scaling.factor is missing: linear needs factor (a number >= 1, or auto")));
+                       MessageMatches(ContainsSubstring(
+                           "position.scaling.factor is missing: linear needs factor (a number >= 1, or auto")));
 }
 
 TEST_CASE("spec: an option may be set on a plugin that is given by name alone", "[spec][R18]") {
@@ -165,7 +188,8 @@ TEST_CASE("spec: an option may be set on a plugin that is given by name alone", 
 }
 
 TEST_CASE("spec: a tier changes the keys it names, and a wrong tier is found before it is chosen", "[spec]") {
-  std::string const tiers = least + "tiers: {smoke: {train.steps: 5, evaluate.lm_loss.windows: 2}, article: {train.steps: 10000}}\n";
+  std::string const tiers =
+      least + "tiers: {smoke: {train.steps: 5, evaluate.lm_loss.windows: 2}, article: {train.steps: 10000}}\n";
   CHECK(setting(read(tiers)).train.steps == 100);
   Spec const smoke = read(tiers, {.tier = "smoke", .sets = {}});
   CHECK(smoke.tier == "smoke");
@@ -174,9 +198,10 @@ TEST_CASE("spec: a tier changes the keys it names, and a wrong tier is found bef
   CHECK(setting(read(tiers, {.tier = "smoke", .sets = {"train.steps=6"}})).train.steps == 6);
   CHECK(setting(read("tier: article\n" + tiers)).train.steps == 10000);
   CHECK(without_comments(read(smoke.resolved).resolved) == without_comments(smoke.resolved));
-  CHECK_THROWS_MATCHES(read(least, {.tier = "smoke", .sets = {}}), Error, Message("--tier smoke: tier is smoke, expected one that this spec has: small"));
+  CHECK_THROWS_MATCHES(read(least, {.tier = "smoke", .sets = {}}), Error,
+                       Message("--tier smoke: tier is smoke, expected one that this spec has: small"));
   CHECK_THROWS_MATCHES(read(least + "tiers: {smoke: {train.steps: 0}}\n"), Error,
-                       Message("f:14:29: train.steps is 0, expected a whole number >= 1 (steps)"));
+                       Message("f:14:30: train.steps is 0, expected a whole number >= 1 (steps)"));
 }
 }  // namespace
 }  // namespace sextant

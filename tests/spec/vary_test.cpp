@@ -40,8 +40,9 @@ List views(spec::Arm const& arm) {
 }
 
 TEST_CASE("vary: encodings make arms with stable labels", "[spec]") {
-  auto const spec = read("  - {key: position.encoding, stage: train, values: [nope, [rope, alibi], "
-                         "{use: direct_sum, shares: [3, 1], parts: [rope, alibi]}, {use: rope, base: 500000, label: far}]}\n");
+  auto const spec = read(
+      "  - {key: position.encoding, stage: train, values: [nope, [rope, alibi], "
+      "{use: direct_sum, shares: [3, 1], parts: [rope, alibi]}, {use: rope, base: 500000, label: far}]}\n");
   CHECK(arms(spec) == List{"nope", "rope+alibi", "direct_sum(rope, alibi)", "far"});
   CHECK(spec.arms[1].setting.position.encodings.size() == 2);
   CHECK(spec.arms[2].setting.position.encodings[0].parts.size() == 2);
@@ -59,9 +60,10 @@ TEST_CASE("vary: product takes every pair, zip walks along", "[spec]") {
 }
 
 TEST_CASE("vary: a named axis sets several keys under one label", "[spec]") {
-  auto const spec = read("  - name: size\n    stage: train\n    values:\n"
-                         "      - {label: small, set: {model.layers: 1, model.width: 32}}\n"
-                         "      - {label: large, set: {model.layers: 4, model.width: 128}}\n");
+  auto const spec = read(
+      "  - name: size\n    stage: train\n    values:\n"
+      "      - {label: small, set: {model.layers: 1, model.width: 32}}\n"
+      "      - {label: large, set: {model.layers: 4, model.width: 128}}\n");
   CHECK(arms(spec) == List{"rope / small", "rope / large"});
   CHECK(spec.arms[1].setting.model.layers == 4);
   CHECK(spec.arms[1].setting.model.head_width == 32);
@@ -71,7 +73,8 @@ TEST_CASE("vary: scalings are views of one trained arm, only where they are aske
   auto const spec = read(
       "  - {key: position.encoding, stage: train, values: [alibi, rope]}\n"
       "  - {key: position.scaling, stage: evaluate, where: {position.encoding: rope, evaluate: lm_loss},\n"
-      "     values: [none, {use: ntk, factor: auto}, {use: ntk, factor: 4}, {use: yarn, factor: auto, label: mine}]}\n");
+      "     values: [none, {use: ntk, factor: auto}, {use: ntk, factor: 4}, {use: yarn, factor: auto, label: "
+      "mine}]}\n");
   REQUIRE(arms(spec) == List{"alibi", "rope"});
   CHECK(views(spec.arms[0]) == List{"none: lm_loss control"});
   CHECK(views(spec.arms[1]) == List{"none: lm_loss control", "ntk: lm_loss", "ntk x4: lm_loss", "mine: lm_loss"});
@@ -89,15 +92,16 @@ TEST_CASE("vary: an option of the encoding may change after training", "[spec]")
 TEST_CASE("vary: a key that only vary gives has its first value as base", "[spec]") {
   std::string text = base;
   text.replace(text.find("encoding: rope"), 14, "trained_length: 64");
-  auto const spec = spec::read_spec(text + "  - {key: position.encoding, stage: train, values: [alibi, nope]}\n", "f", {},
-                                    test::made_up_plugins());
+  auto const spec = spec::read_spec(text + "  - {key: position.encoding, stage: train, values: [alibi, nope]}\n", "f",
+                                    {}, test::made_up_plugins());
   CHECK(arms(spec) == List{"alibi", "nope"});
 }
 
 TEST_CASE("vary: the resolved text makes the same arms and views", "[spec]") {
   auto const spec = read(
       "  - {key: position.encoding, stage: train, values: [{value: [rope, alibi], label: 'a: b'}, rope]}\n"
-      "  - {key: train.optimiser.rate, stage: train, values: [1e-3, {value: 2e-3, label: fast}], where: {position.encoding: [rope]}}\n"
+      "  - {key: train.optimiser.rate, stage: train, values: [1e-3, {value: 2e-3, label: fast}], where: "
+      "{position.encoding: [rope]}}\n"
       "  - {key: position.scaling, stage: evaluate, values: [none, {use: ntk, factor: 4}]}\n");
   auto const again = spec::read_spec(spec.resolved, "g", {}, test::made_up_plugins());
   CHECK(arms(again) == arms(spec));
@@ -110,16 +114,19 @@ TEST_CASE("vary: labels that would be confused, and conditions that can never ho
     INFO(vary);
     CHECK_THROWS_MATCHES(read(vary), Error, MessageMatches(ContainsSubstring(words)));
   };
-  refused("  - {key: position.encoding, stage: train, values: [rope, {use: rope, base: 20000}]}\n", "is called rope, as item 0 is");
+  refused("  - {key: position.encoding, stage: train, values: [rope, {use: rope, base: 20000}]}\n",
+          "is called rope, as item 0 is");
   refused("  - {key: position.scaling, stage: evaluate, where: {position.encoding: rope}, values: [none]}\n",
           "no earlier item of vary is called position.encoding");
-  refused("  - {key: position.encoding, stage: train, values: [rope]}\n"
-          "  - {key: position.scaling, stage: evaluate, where: {position.encoding: rop}, values: [none]}\n",
-          "position.encoding is rop, expected one of rope; did you mean rope?");
-  refused("  - {key: position.scaling, stage: evaluate, where: {evaluate: lm_los}, values: [none]}\n", "did you mean lm_loss?");
+  refused(
+      "  - {key: position.encoding, stage: train, values: [rope]}\n"
+      "  - {key: position.scaling, stage: evaluate, where: {position.encoding: rop}, values: [none]}\n",
+      "position.encoding is rop, expected one of rope; did you mean rope?");
+  refused("  - {key: position.scaling, stage: evaluate, where: {evaluate: lm_los}, values: [none]}\n",
+          "did you mean lm_loss?");
   refused("  - {key: train.steps, stage: evaluate, values: [1]}\n", "trained weights hold nothing else");
   refused("  - {key: train.seeds, stage: train, values: [[1], [2]]}\n", "list the seeds in train.seeds");
-  refused("  - {key: train.steps, stage: train, values: [200, 0]}\n", "f:11:56: train.steps is 0");
+  refused("  - {key: train.steps, stage: train, values: [200, 0]}\n", "f:11:52: train.steps is 0");
 }
 }  // namespace
 }  // namespace sextant

@@ -10,14 +10,16 @@ using Catch::Matchers::Message;
 using spec::Node;
 using spec::parse_yaml;
 
-TEST_CASE("yaml: a key given twice is refused with both lines, at the top, deep down and inside a list", "[spec][R45]") {
+TEST_CASE("yaml: a key given twice is refused with both lines, at the top, deep down and inside a list",
+          "[spec][R45]") {
   CHECK_THROWS_MATCHES(parse_yaml("a: 1\nb: 2\na: 3\n", "f"), Error,
                        Message("f:3:1: a is given twice, on lines 1 and 3; expected once"));
   CHECK_THROWS_MATCHES(parse_yaml("a:\n  b:\n    c: 1\n    d: 2\n    c: 1\n", "f"), Error,
                        Message("f:5:5: a.b.c is given twice, on lines 3 and 5; expected once"));
   CHECK_THROWS_MATCHES(parse_yaml("a:\n  - x: 1\n  - {x: 1, y: 2, x: 1}\n", "f"), Error,
                        Message("f:3:18: a.1.x is given twice, on lines 3 and 3; expected once"));
-  CHECK_THROWS_MATCHES(parse_yaml("a: 1\n'a': 2\n", "f"), Error, Message("f:2:1: a is given twice, on lines 1 and 2; expected once"));
+  CHECK_THROWS_MATCHES(parse_yaml("a: 1\n'a': 2\n", "f"), Error,
+                       Message("f:2:1: a is given twice, on lines 1 and 2; expected once"));
 }
 
 TEST_CASE("yaml: words that YAML 1.1 takes for booleans stay words, as keys and as values", "[spec][R47]") {
@@ -42,16 +44,21 @@ TEST_CASE("yaml: every node knows its line and column, and whether it was quoted
 
 TEST_CASE("yaml: faults of form name file, line, column and the key that they follow", "[spec][R48]") {
   CHECK_THROWS_MATCHES(parse_yaml("", "f"), Error, Message("f:1:1: found nothing, expected a document"));
-  CHECK_THROWS_MATCHES(parse_yaml("# only a comment\n", "f"), Error, Message("f:1:1: found nothing, expected a document"));
-  CHECK_THROWS_MATCHES(parse_yaml("a:\n\tb: 1\n", "f"), Error, Message("f:2:1: a tab in the indentation, expected spaces"));
+  CHECK_THROWS_MATCHES(parse_yaml("# only a comment\n", "f"), Error,
+                       Message("f:1:1: found nothing, expected a document"));
+  CHECK_THROWS_MATCHES(parse_yaml("a:\n\tb: 1\n", "f"), Error,
+                       Message("f:2:1: a tab in the indentation, expected spaces"));
   CHECK_THROWS_MATCHES(parse_yaml("a: 1\n---\nb: 2\n", "f"), Error,
                        Message("f:2:1: a second document begins here, expected one document a file"));
   CHECK_THROWS_MATCHES(parse_yaml("a: &x 1\nb: *x\n", "f"), Error,
                        Message("f:1:4: a has an anchor (&x), expected the value alone: anchors are not read"));
-  CHECK_THROWS_MATCHES(parse_yaml("a: !!str 1\n", "f"), Error,
-                       Message("f:1:4: a has the tag tag:yaml.org,2002:str, expected a value alone: tags are not read"));
-  CHECK_THROWS_MATCHES(parse_yaml("a: 1\nb: [1, 2\nc: 3\n", "f"), Error, Message("f:3:2: not YAML: end of sequence flow not found, after the key b"));
-  CHECK_THROWS_MATCHES(parse_yaml("? [a, b]\n: 1\n", "f"), Error, Message("f:1:3: a list or block as a key, expected a word"));
+  CHECK_THROWS_MATCHES(
+      parse_yaml("a: !!str 1\n", "f"), Error,
+      Message("f:1:4: a has the tag tag:yaml.org,2002:str, expected a value alone: tags are not read"));
+  CHECK_THROWS_MATCHES(parse_yaml("a: 1\nb: [1, 2\nc: 3\n", "f"), Error,
+                       Message("f:3:2: not YAML: end of sequence flow not found, after the key b"));
+  CHECK_THROWS_MATCHES(parse_yaml("? [a, b]\n: 1\n", "f"), Error,
+                       Message("f:1:3: a list or block as a key, expected a word"));
   CHECK_THROWS_AS(parse_yaml(std::string(2000, '['), "f"), Error);
   CHECK_THROWS_AS(parse_yaml(std::string("a: \0b", 5), "f"), Error);
 }

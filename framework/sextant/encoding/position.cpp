@@ -52,7 +52,7 @@ Position::Position(PositionChoice const& choice, Registry const& registry, Shape
   }
   if (!any_rotary && !scalings_.empty())
     fail(scalings_.front()->description().name, " scales rotary frequencies, and ", terms_.front().label,
-         terms_.size() > 1 ? " with its companions has none" : " has none");
+         terms_.size() > 1 ? " with its companions has none" : " has none", "; expected a rotary encoding, or no scaling");
 }
 
 void Position::add(Choice const& choice, Registry const& registry, Shape const& shape, Term place) {

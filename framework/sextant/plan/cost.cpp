@@ -16,7 +16,11 @@ Widths widths_of(Model const& model) {
   double const query = static_cast<double>(model.heads) * model.head_width;
   double const key_value = static_cast<double>(model.kv_heads) * model.head_width;
   bool const gated = model.mlp.kind == spec::MlpKind::swiglu;
-  return {static_cast<double>(model.width), query, key_value, query + 2 * key_value, static_cast<double>(model.mlp.width),
+  return {static_cast<double>(model.width),
+          query,
+          key_value,
+          query + 2 * key_value,
+          static_cast<double>(model.mlp.width),
           (gated ? 2.0 : 1.0) * model.mlp.width};
 }
 
@@ -50,8 +54,9 @@ double forward_flop(Model const& model, double tokens, double length) {
 double activation_bytes(Model const& model, double rows, double length, bool backward) {
   auto const w = widths_of(model);
   double const tokens = rows * length;
-  double const layer = 3 * w.width + 4 + w.qkv + (model.qk_norm ? w.query + w.key_value + 2.0 * (model.heads + model.kv_heads) : 0) +
-                       w.query + model.heads + w.mlp_in + w.mlp;
+  double const layer = 3 * w.width + 4 + w.qkv +
+                       (model.qk_norm ? w.query + w.key_value + 2.0 * (model.heads + model.kv_heads) : 0) + w.query +
+                       model.heads + w.mlp_in + w.mlp;
   double const input = w.width;
   double const kept = backward ? model.layers * (layer + input) : layer;
   double const ends = 3 * w.width + 5;
@@ -75,8 +80,8 @@ int evaluate_rows(spec::Train const& train, spec::Evaluation const& evaluation, 
   return static_cast<int>(std::clamp<std::int64_t>(tokens / length, 1, evaluation.windows));
 }
 
-Cost evaluate_cost(Model const& model, spec::Evaluation const& evaluation, int rows, int length, PositionFacts const& position,
-                   Machine const& machine) {
+Cost evaluate_cost(Model const& model, spec::Evaluation const& evaluation, int rows, int length,
+                   PositionFacts const& position, Machine const& machine) {
   Cost cost;
   cost.parameters = parameters_of(model, position);
   bool const cut = evaluation.context && *evaluation.context < length;

@@ -39,7 +39,8 @@ double forward_flop(spec::Model const& model, double tokens, double length);
 double activation_bytes(spec::Model const& model, double rows, double length, bool backward);
 
 /// Three forward passes' FLOP a step; parameters, gradients, two moments and activations.
-Cost train_cost(spec::Model const& model, spec::Train const& train, PositionFacts const& position, Machine const& machine);
+Cost train_cost(spec::Model const& model, spec::Train const& train, PositionFacts const& position,
+                Machine const& machine);
 
 /// Windows in one forward pass: about as many tokens as a training batch has, at least one window.
 int evaluate_rows(spec::Train const& train, spec::Evaluation const& evaluation, int length);

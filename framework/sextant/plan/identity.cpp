@@ -27,7 +27,8 @@ json choice_json(Choice const& choice, Role role, World const& world) {
   json options = json::object(), parts = json::array();
   for (auto const& [name, value] : choice.options) options[name] = value_json(value);
   for (auto const& part : choice.parts) parts.push_back(choice_json(part, role, world));
-  return {{"use", choice.use}, {"plugin", world.plugin_sha256(role, choice.use)}, {"options", options}, {"parts", parts}};
+  return {
+      {"use", choice.use}, {"plugin", world.plugin_sha256(role, choice.use)}, {"options", options}, {"parts", parts}};
 }
 
 json position_json(PositionChoice const& position, World const& world) {
@@ -59,18 +60,10 @@ json data_json(spec::Data const& d, World const& world) {
 }
 
 json train_json(spec::Train const& t) {
-  return {{"steps", t.steps},
-          {"length", t.length},
-          {"rows", t.rows},
-          {"optimiser", "adamw"},
-          {"rate", t.optimiser.rate},
-          {"betas", t.optimiser.betas},
-          {"eps", t.optimiser.eps},
-          {"decay", t.optimiser.decay},
-          {"clip", t.optimiser.clip},
-          {"schedule", "cosine"},
-          {"warmup", t.schedule.warmup},
-          {"floor", t.schedule.floor},
+  return {{"steps", t.steps},       {"length", t.length},          {"rows", t.rows},
+          {"optimiser", "adamw"},   {"rate", t.optimiser.rate},    {"betas", t.optimiser.betas},
+          {"eps", t.optimiser.eps}, {"decay", t.optimiser.decay},  {"clip", t.optimiser.clip},
+          {"schedule", "cosine"},   {"warmup", t.schedule.warmup}, {"floor", t.schedule.floor},
           {"precision", "fp32"}};
 }
 }  // namespace

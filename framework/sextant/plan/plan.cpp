@@ -33,6 +33,7 @@ class Planner {
     plan_.title = spec.title;
     plan_.file = spec.file;
     plan_.budget = spec.budget;
+    plan_.places = spec.arms.at(0).setting.places;
     plan_.machine = world.machine;
   }
 
@@ -45,7 +46,9 @@ class Planner {
   }
 
  private:
-  std::string at(spec::Places const& places, std::string const& key) const { return spec::place_of(places, key, spec_.file); }
+  std::string at(spec::Places const& places, std::string const& key) const {
+    return spec::place_of(places, key, spec_.file);
+  }
 
   CorpusFacts const& corpus(Arm const& arm) {
     std::string const& name = arm.setting.data.corpus;
@@ -99,7 +102,8 @@ class Planner {
     base.position = settle(setting.position, setting.train.length);
     base.data = setting.data;
     base.train = setting.train;
-    PositionFacts const trained = facts(arm, base.position, setting.train.length, at(setting.places, "position.encoding"), arm.label);
+    PositionFacts const trained =
+        facts(arm, base.position, setting.train.length, at(setting.places, "position.encoding"), arm.label);
     base.cost = train_cost(base.model, base.train, trained, world_.machine);
     auto const measured = measurements(arm, trained);
     for (std::int64_t const seed : setting.train.seeds) {
@@ -117,9 +121,11 @@ class Planner {
         plan_.evaluate.push_back(std::move(measure));
       }
       auto const [known, is_new] = trained_.emplace(stage.id, arm.label);
-      if (is_new) plan_.train.push_back(std::move(stage));
-      else plan_.notes.push_back(text(arm.label, " with seed ", seed, " trains the same model as ", known->second,
-                                      ": trained once"));
+      if (is_new)
+        plan_.train.push_back(std::move(stage));
+      else
+        plan_.notes.push_back(
+            text(arm.label, " with seed ", seed, " trains the same model as ", known->second, ": trained once"));
     }
   }
 
@@ -128,8 +134,10 @@ class Planner {
     std::vector<EvaluateStage> stages;
     for (auto const& view : arm.views)
       for (auto const& evaluation : arm.setting.evaluate) {
-        if (std::find(view.evaluations.begin(), view.evaluations.end(), evaluation.name) == view.evaluations.end()) continue;
-        for (int const length : evaluation.lengths) stages.push_back(measurement(arm, view, evaluation, length, trained));
+        if (std::find(view.evaluations.begin(), view.evaluations.end(), evaluation.name) == view.evaluations.end())
+          continue;
+        for (int const length : evaluation.lengths)
+          stages.push_back(measurement(arm, view, evaluation, length, trained));
       }
     return stages;
   }
@@ -148,7 +156,8 @@ class Planner {
     stage.data = arm.setting.data;
     stage.rows = evaluate_rows(arm.setting.train, evaluation, length);
     stage.position = settle(view.position, stage.seen());
-    std::string const place = at(view.places, view.position.scalings.empty() ? "position.encoding" : "position.scaling");
+    std::string const place =
+        at(view.places, view.position.scalings.empty() ? "position.encoding" : "position.scaling");
     std::string const what = text(arm.label, " under ", view.label, " at ", length, " tokens (", evaluation.name, ")");
     PositionFacts const seen = facts(arm, stage.position, stage.seen(), place, what);
     expect(seen.parameters == trained.parameters, place, ": ", what, " has ", seen.parameters,

@@ -35,9 +35,9 @@ struct EvaluateStage {
   std::string arm, view;
   spec::Labels labels;  ///< of the arm and of the view
   std::int64_t seed = 0;
-  int length = 0;              ///< tokens
-  int span = 0;                ///< longest length of the evaluation: where its windows lie
-  int rows = 0;                ///< windows in one forward pass
+  int length = 0;  ///< tokens
+  int span = 0;    ///< longest length of the evaluation: where its windows lie
+  int rows = 0;    ///< windows in one forward pass
   spec::Evaluation evaluation;
   spec::Model model;
   spec::Data data;
@@ -51,6 +51,7 @@ struct EvaluateStage {
 struct Plan {
   std::string study, title, file;
   spec::Budget budget;
+  spec::Places places;  ///< where the keys of the spec stand, for messages
   Machine machine;
   std::vector<TrainStage> train;        ///< ids are distinct
   std::vector<EvaluateStage> evaluate;  ///< those of one train stage are neighbours, and so are those of one view

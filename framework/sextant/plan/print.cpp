@@ -2,8 +2,8 @@
 #include <sextant/base/error.hpp>
 #include <sextant/plan/plan.hpp>
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace sextant::plan {
@@ -23,8 +23,8 @@ std::string time_text(double seconds) {
 }
 
 std::string cost_text(Cost const& cost) {
-  return fmt::format("{:.3g} M parameters, {:.3g} TFLOP, {}, {}", static_cast<double>(cost.parameters) / 1e6, cost.flop / 1e12,
-                     bytes_text(cost.bytes), time_text(cost.seconds));
+  return fmt::format("{:.3g} M parameters, {:.3g} TFLOP, {}, {}", static_cast<double>(cost.parameters) / 1e6,
+                     cost.flop / 1e12, bytes_text(cost.bytes), time_text(cost.seconds));
 }
 
 char const* mark(bool done) { return done ? "done" : "todo"; }
@@ -38,8 +38,10 @@ struct Left {
   double seconds = 0, flop = 0;
   void add(bool is_done, Cost const& cost) {
     ++stages;
-    if (is_done) ++done;
-    else seconds += cost.seconds, flop += cost.flop;
+    if (is_done)
+      ++done;
+    else
+      seconds += cost.seconds, flop += cost.flop;
   }
 };
 
@@ -72,7 +74,9 @@ std::string measurement_lines(Plan const& plan, std::string const& train_id, std
   std::string out;
   for (auto const& line : lines)
     out += fmt::format("      {}  {} at{}, {}\n",
-                       line.done == line.stages ? "done" : line.done ? fmt::format("{}/{} ", line.done, line.stages) : "todo",
+                       line.done == line.stages ? "done"
+                       : line.done              ? fmt::format("{}/{} ", line.done, line.stages)
+                                                : "todo",
                        line.name, line.lengths, time_text(line.seconds));
   return out;
 }
@@ -83,10 +87,11 @@ void expect_fits(Plan const& plan, Done const& done) {
   auto const check = [&](Cost const& cost, std::string const& what) {
     std::string const needs = what + " needs about " + bytes_text(cost.bytes);
     if (plan.budget.memory)
-      expect(cost.bytes <= *plan.budget.memory, plan.file, ": ", needs, ", expected at most budget.memory ",
-             bytes_text(*plan.budget.memory), "; lower train.batch, windows or lengths, or raise the budget");
-    expect(machine <= 0 || cost.bytes <= machine, plan.file, ": ", needs, ", and this machine has ", bytes_text(machine),
-           " free; lower train.batch, windows or lengths");
+      expect(cost.bytes <= *plan.budget.memory, spec::place_of(plan.places, "budget.memory", plan.file), ": ", needs,
+             ", expected at most budget.memory ", bytes_text(*plan.budget.memory),
+             "; lower train.batch, windows or lengths, or raise the budget");
+    expect(machine <= 0 || cost.bytes <= machine, plan.file, ": ", needs, ", and this machine has ",
+           bytes_text(machine), " free; lower train.batch, windows or lengths");
   };
   for (auto const& stage : plan.train)
     if (!done(stage.id)) check(stage.cost, text("training ", stage.arm, " with seed ", stage.seed));
@@ -94,15 +99,17 @@ void expect_fits(Plan const& plan, Done const& done) {
     if (!done(stage.id))
       check(stage.cost, text("measuring ", stage.arm, " under ", stage.view, " at ", stage.length, " tokens"));
   double const seconds = what_is_left(plan, done).seconds;
-  expect(!plan.budget.wall || seconds <= *plan.budget.wall, plan.file, ": what is left takes about ", time_text(seconds),
-         " at ", fmt::format("{:.3g}", plan.machine.gflops), " GFLOP/s, expected at most budget.wall ",
-         time_text(plan.budget.wall.value_or(0)), "; train fewer steps or seeds, or raise the budget");
+  expect(!plan.budget.wall || seconds <= *plan.budget.wall, spec::place_of(plan.places, "budget.wall", plan.file),
+         ": what is left takes about ", time_text(seconds), " at ", fmt::format("{:.3g}", plan.machine.gflops),
+         " GFLOP/s, expected at most budget.wall ", time_text(plan.budget.wall.value_or(0)),
+         "; train fewer steps or seeds, or raise the budget");
 }
 
 std::string plan_text(Plan const& plan, Done const& done) {
   Left const left = what_is_left(plan, done);
-  std::string out = fmt::format("{}: {} models to train, {} measurements; {} of {} stages done\n", plan.study,
-                                plan.train.size(), left.stages - static_cast<int>(plan.train.size()), left.done, left.stages);
+  std::string out =
+      fmt::format("{}: {} models to train, {} measurements; {} of {} stages done\n", plan.study, plan.train.size(),
+                  left.stages - static_cast<int>(plan.train.size()), left.done, left.stages);
   std::string arm;
   for (auto const& stage : plan.train) {
     if (stage.arm != arm) out += fmt::format("  {}: {} a seed\n", stage.arm, cost_text(stage.cost));

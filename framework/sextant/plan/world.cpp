@@ -12,8 +12,8 @@ World world_of(encoding::Registry const& registry, std::function<CorpusFacts(std
                Machine const& machine) {
   World world;
   world.machine = machine;
-  world.corpus = [corpus = std::move(corpus), known = std::make_shared<std::map<std::string, CorpusFacts>>()](
-                     std::string const& name) {
+  world.corpus = [corpus = std::move(corpus),
+                  known = std::make_shared<std::map<std::string, CorpusFacts>>()](std::string const& name) {
     auto it = known->find(name);
     if (it == known->end()) it = known->emplace(name, corpus(name)).first;
     return it->second;
@@ -26,13 +26,18 @@ World world_of(encoding::Registry const& registry, std::function<CorpusFacts(std
     return it->second;
   };
   world.position = [&registry](spec::Model const& model, encoding::PositionChoice const& choice, int target_length) {
-    encoding::Shape const shape{.heads = model.heads, .kv_heads = model.kv_heads, .head_dim = model.head_width,
-                                .model_dim = model.width, .trained_length = choice.trained_length};
+    encoding::Shape const shape{.heads = model.heads,
+                                .kv_heads = model.kv_heads,
+                                .head_dim = model.head_width,
+                                .model_dim = model.width,
+                                .trained_length = choice.trained_length};
     encoding::Position const position(choice, registry, shape, target_length);
     PositionFacts facts;
     for (auto const& parameter : position.parameters())
-      facts.parameters += static_cast<std::int64_t>(parameter.info.size()) * (parameter.info.per_layer ? model.layers : 1);
-    for (auto const& term : position.terms()) facts.table_length = std::max(facts.table_length, term.encoding->table_length());
+      facts.parameters +=
+          static_cast<std::int64_t>(parameter.info.size()) * (parameter.info.per_layer ? model.layers : 1);
+    for (auto const& term : position.terms())
+      facts.table_length = std::max(facts.table_length, term.encoding->table_length());
     return facts;
   };
   return world;

@@ -57,7 +57,7 @@ void place_right(Chart const& chart, Placement& out) {
   for (std::size_t i = 0; i < chart.lines.size(); ++i)
     if (!chart.lines[i].control && last_point(chart.lines[i])) labelled.push_back(i);
   for (std::size_t const i : labelled) {
-    out.texts[i] = ellipsize(chart.lines[i].label, 34);
+    out.texts[i] = ellipsize_middle(chart.lines[i].label, 34);
     widest = std::max(widest, text_width(out.texts[i], out.font));
   }
   double const gutter = labelled.empty() ? 16 : 22 + sample_width + 6 + widest + 10;
@@ -93,12 +93,12 @@ void place_below(Chart const& chart, Placement& out) {
   int const most = static_cast<int>((cell - sample_width - 6 - 8) / (0.58 * out.font));
   std::size_t const rows =
       (labelled.size() + static_cast<std::size_t>(columns) - 1) / static_cast<std::size_t>(columns);
-  out.plot = {left, out.top, out.width - left - 14, 280};
+  out.plot = {left, out.top, out.width - left - 20, 280};
   double const legend_top = out.top + out.plot.height + 54;
   out.height = legend_top + out.row * static_cast<double>(rows) + 6;
   for (std::size_t k = 0; k < labelled.size(); ++k) {
     std::size_t const i = labelled[k], column = k / std::max<std::size_t>(1, rows), row = k % rows;
-    out.texts[i] = ellipsize(chart.lines[i].label, most);
+    out.texts[i] = ellipsize_middle(chart.lines[i].label, most);
     double const width = sample_width + 6 + text_width(out.texts[i], out.font);
     out.labels[i] =
         Box{8 + cell * static_cast<double>(column), legend_top + out.row * static_cast<double>(row), width, out.row};

@@ -137,7 +137,9 @@ class Painter {
     auto attributes = ink_group(line.look, "sx-band");
     attributes.insert(attributes.end(), {{"data-series", std::to_string(i)}, {"clip-path", clip_url()}});
     auto const g = out_.element("g", attributes);
-    out_.leaf("path", {{"d", path.str()}, {"fill", "currentColor"}, {"fill-opacity", "0.13"}});
+    out_.leaf("path", {{"d", path.str()},
+                       {"fill", "currentColor"},
+                       {"fill-opacity", num(std::clamp(1.2 / static_cast<double>(chart_.lines.size()), 0.04, 0.13))}});
   }
 
   void line(std::size_t i) {

@@ -25,7 +25,11 @@ void header(Page& page) {
   auto const header = out.element("header");
   out.text("p", {{"class", "kicker"}}, study.question.empty() ? study.name : name_of(study));
   out.text("h1", {}, study.question.empty() ? name_of(study) : study.question);
-  auto const findings = findings_of(page.comparison);
+  auto findings = findings_of(page.comparison);
+  auto const failed =
+      std::count_if(study.runs.begin(), study.runs.end(), [](auto const& r) { return r.status == "failed"; });
+  if (failed > 0)
+    findings.push_back(cat({std::to_string(failed), failed == 1 ? " run" : " runs", " failed: see Failures."}));
   if (!findings.empty()) {
     auto const list = out.element("ul", {{"class", "findings"}});
     for (auto const& finding : findings) out.text("li", {}, finding);

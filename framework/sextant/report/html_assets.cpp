@@ -53,9 +53,12 @@ thead small{display:block;font-weight:400;color:var(--muted);font-size:.76rem}
 tbody th{font-weight:500}
 tbody tr:last-child>*{border-bottom:1.5px solid var(--muted)}
 .results thead th:first-child,.results tbody th{position:sticky;left:0;background:var(--page);z-index:1}
-.results tbody th span.name{display:inline-block;max-width:22rem;overflow:hidden;text-overflow:ellipsis;vertical-align:bottom}
+.results tbody th{padding-left:44px;white-space:normal;overflow-wrap:anywhere;min-width:12.5rem}
+.results tbody th .sx-swatch{position:absolute;left:4px;top:.78rem;margin:0}
+.words th,.words td{text-align:left}
 .sx-swatch{vertical-align:-2px;margin-right:9px;overflow:visible}
-.sub th{padding-left:22px!important}
+.results tbody .sub th{padding-left:62px}
+.results tbody .sub th .sx-swatch{left:22px}
 td.trained,th.trained{background:var(--trained)}
 td.best{background:var(--best);font-weight:650;color:var(--best-ink)}
 td.tied{background:var(--tied);color:var(--best-ink)}
@@ -108,8 +111,10 @@ body{font-size:16px}main,.bar-in{padding:0 18px}
 header{padding-top:34px}section{padding-top:34px}
 .sx-wide{display:none}.sx-narrow{display:block}
 th,td{padding:8px 10px}
-.results tbody th span.name{max-width:8.5rem}
-.results .sx-swatch{width:20px;margin-right:6px}
+.results tbody th{min-width:9.2rem;padding-left:32px}
+.results tbody .sub th{padding-left:40px}
+.results tbody th .sx-swatch{width:22px;left:2px;top:.6rem}
+.results tbody .sub th .sx-swatch{left:10px}
 .facts{grid-template-columns:1fr;gap:0}.facts dd{margin-bottom:8px}
 details>div{padding-left:4px}
 }

@@ -64,7 +64,7 @@ void run_table(Page& page, Arm const& arm, std::vector<RunView const*> const& ru
                     run->parents.empty() ? std::string(missing) : join(run->parents)});
   }
   page.table({"run", "seed", "status", "last training loss", "tokens/s", "weights from"}, rows,
-             cat({"runs of ", arm.label()}));
+             cat({"runs of ", arm.label()}), true);
 }
 }  // namespace
 
@@ -124,7 +124,7 @@ void provenance_section(Page& page) {
                         std::vector<std::vector<std::string>> const& rows) {
     if (rows.empty()) return;
     page.out.text("h3", {}, name);
-    page.table(head, rows, name);
+    page.table(head, rows, name, true);
   };
   std::vector<std::vector<std::string>> plugins, inputs, libraries;
   for (auto const& p : study.plugins) plugins.push_back({p.name, p.version, p.origin, ellipsize(p.sha256, 17)});

@@ -43,10 +43,10 @@ void Page::facts(Facts const& list) {
 }
 
 void Page::table(std::vector<std::string> const& head, std::vector<std::vector<std::string>> const& rows,
-                 std::string const& label) {
+                 std::string const& label, bool words) {
   auto const scroll =
       out.element("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", label}});
-  auto const element = out.element("table");
+  auto const element = out.element("table", {{words ? "class" : "", "words"}});
   {
     auto const thead = out.element("thead");
     auto const tr = out.element("tr");

@@ -27,9 +27,9 @@ struct Page {
   void fold(std::string const& name, std::string const& side, std::function<void()> const& fill);
   /// Names and values; empty values are left out.
   void facts(Facts const& list);
-  /// A table of texts; the first cell of a row is its heading.
+  /// A table; the first cell of a row is its heading. Numbers stand at the right, `words` at the left.
   void table(std::vector<std::string> const& head, std::vector<std::vector<std::string>> const& rows,
-             std::string const& label);
+             std::string const& label, bool words = false);
   void code(std::string const& content);
   /// A CSV, folded, with a link that saves it.
   void data(std::string const& name, std::string const& file, std::string const& csv);

@@ -48,7 +48,13 @@ Matrix matrix(Xml& out, Comparison const& comparison, std::string const& label) 
 void arm_heading(Xml& out, ComparisonRow const& row, Looks const& looks) {
   auto const th = out.element("th", {{"scope", "row"}, {"title", row.label}});
   out.raw(swatch(looks.of(row.arm)));
-  out.text("span", {{"class", "name"}}, row.label);
+  auto const name = out.element("span", {{"class", "name"}});
+  for (std::size_t from = 0; from < row.label.size();) {  // a long name may break after these, rather than anywhere
+    std::size_t const end = std::min(row.label.find_first_of("(+_/", from), row.label.size() - 1) + 1;
+    out.text(row.label.substr(from, end - from));
+    if (end < row.label.size()) out.void_element("wbr", {});
+    from = end;
+  }
 }
 
 // A place of fixed width after every number, so that the numbers stay in line.

@@ -154,6 +154,19 @@ std::string ellipsize(std::string_view utf8, int columns) {
   return out + "…";
 }
 
+std::string ellipsize_middle(std::string_view utf8, int columns) {
+  int const width = display_width(utf8);
+  if (width <= columns) return std::string(utf8);
+  int const tail = columns / 3;
+  std::size_t at = 0;
+  for (int left = width; at < utf8.size() && left > tail;) {
+    Decoded const next = decode(utf8, at);
+    left -= columns_of(next.code);
+    at += next.bytes;
+  }
+  return cat({ellipsize(utf8, columns - tail), utf8.substr(at)});
+}
+
 std::string clean_utf8(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());

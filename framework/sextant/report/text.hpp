@@ -34,6 +34,8 @@ std::string duration(double seconds);
 int display_width(std::string_view utf8);
 /// Shortens to at most `columns`, ending in "…" when something was cut. Never cuts inside a character.
 std::string ellipsize(std::string_view utf8, int columns);
+/// The same with the cut in the middle: names that differ only at their ends stay apart.
+std::string ellipsize_middle(std::string_view utf8, int columns);
 /// Copies, replacing bytes that are not UTF-8 by U+FFFD and control characters (but tab and newline) by a space.
 std::string clean_utf8(std::string_view bytes);
 

@@ -38,18 +38,20 @@ std::vector<int> divisors(int n) {
 
 void check_model(Model const& model, Node const& root, Check const& check) {
   bool const chosen = find_node(root, "model.head_width") && !find_node(root, "model.head_width")->is_plain("auto");
-  check(chosen || model.width % model.heads == 0, "model.heads", " is ", model.heads, ", which does not divide model.width ",
-        model.width, "; expected one of ", divisors(model.width), ", or a model.head_width of its own");
-  check(model.heads % model.kv_heads == 0, "model.kv_heads", " is ", model.kv_heads, ", which does not divide model.heads ",
-        model.heads, "; expected one of ", divisors(model.heads));
+  check(chosen || model.width % model.heads == 0, "model.heads", " is ", model.heads,
+        ", which does not divide model.width ", model.width, "; expected one of ", divisors(model.width),
+        ", or a model.head_width of its own");
+  check(model.heads % model.kv_heads == 0, "model.kv_heads", " is ", model.kv_heads,
+        ", which does not divide model.heads ", model.heads, "; expected one of ", divisors(model.heads));
 }
 
 void check_train(Train& train, Check const& check) {
   auto const& batch = train.batch;
   bool const whole = batch.in_rows || batch.count % train.length == 0;
   std::int64_t const rows = batch.in_rows ? batch.count : batch.count / train.length;
-  check(whole, "train.batch", " is ", batch.count, " tokens, which is no whole number of rows of train.length ", train.length,
-        "; nearby: ", std::max<std::int64_t>(rows, 1) * train.length, " or ", (rows + 1) * train.length, " tokens");
+  check(whole, "train.batch", " is ", batch.count, " tokens, which is no whole number of rows of train.length ",
+        train.length, "; expected a multiple of it, such as ", std::max<std::int64_t>(rows, 1) * train.length, " or ",
+        std::max<std::int64_t>(rows + 1, 2) * train.length, " tokens");
   check(rows <= 1 << 20, "train.batch", " is ", rows, " rows, expected at most ", 1 << 20);
   train.rows = static_cast<int>(rows);
   auto const& betas = train.optimiser.betas;
@@ -58,13 +60,15 @@ void check_train(Train& train, Check const& check) {
   check(train.schedule.warmup < train.steps, "train.schedule.warmup", " is ", train.schedule.warmup,
         " steps, expected fewer than train.steps ", train.steps);
   check(!train.seeds.empty(), "train.seeds", " is an empty list, expected at least one seed");
-  if (auto const seed = repeated(train.seeds)) check(false, "train.seeds", " has ", *seed, " twice, expected distinct seeds");
+  if (auto const seed = repeated(train.seeds))
+    check(false, "train.seeds", " has ", *seed, " twice, expected distinct seeds");
 }
 
 void check_evaluation(Evaluation const& evaluation, std::string const& path, Check const& check) {
   auto const& lengths = evaluation.lengths;
   check(!lengths.empty(), path + ".lengths", " is an empty list, expected at least one length");
-  if (auto const length = repeated(lengths)) check(false, path + ".lengths", " has ", *length, " twice, expected distinct lengths");
+  if (auto const length = repeated(lengths))
+    check(false, path + ".lengths", " has ", *length, " twice, expected distinct lengths");
   auto const [least, most] = std::minmax_element(lengths.begin(), lengths.end());
   check(!evaluation.keeps("tail64") || *least >= 64, path + ".keep", " has tail64, but ", path, ".lengths has ", *least,
         "; expected lengths >= 64");
@@ -88,20 +92,23 @@ void check_document(Document& document, Node const& root) {
   check_model(setting.model, root, check);
   check_train(setting.train, check);
   auto const& split = setting.data.split;
-  check(split.train + split.test <= 1 + 1e-9, "data.split.test", " is ", split.test, " beside data.split.train ", split.train,
-        "; expected at most 1 together");
+  check(split.train + split.test <= 1 + 1e-9, "data.split.test", " is ", split.test, " beside data.split.train ",
+        split.train, "; expected at most 1 together");
   std::vector<std::string> names;
   for (std::size_t i = 0; i < setting.evaluate.size(); ++i) {
     auto const& evaluation = setting.evaluate[i];
     std::string const path = below("evaluate", std::to_string(i));
     check_evaluation(evaluation, path, check);
     bool const known = std::find(names.begin(), names.end(), evaluation.name) != names.end();
-    check(!known, path + ".name", " is ", evaluation.name, ", as an earlier measurement is called; expected a name of its own");
+    check(!known, path + ".name", " is ", evaluation.name,
+          ", as an earlier measurement is called; expected a name of its own");
     names.push_back(evaluation.name);
   }
 }
 
-bool Evaluation::keeps(std::string const& what) const { return std::find(keep.begin(), keep.end(), what) != keep.end(); }
+bool Evaluation::keeps(std::string const& what) const {
+  return std::find(keep.begin(), keep.end(), what) != keep.end();
+}
 
 std::string place_of(Places const& places, std::string const& key, std::string const& otherwise) {
   for (std::string at = key;; at = at.substr(0, at.rfind('.'))) {

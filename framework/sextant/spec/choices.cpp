@@ -41,9 +41,12 @@ Option const* find_option(Description const& plugin, std::string const& name) {
   std::string const near = nearest(entry.key, names);
   Option const* const option = find_option(plugin, near);
   std::string hint;
-  if (option) hint = "; did you mean " + introduce(*option) + "?";
-  else if (names.empty()) hint = "; it has none";
-  else hint = did_you_mean(entry.key, names);
+  if (option)
+    hint = "; did you mean " + introduce(*option) + "?";
+  else if (names.empty())
+    hint = "; it has none";
+  else
+    hint = did_you_mean(entry.key, names);
   fail(entry.place.text(), ": ", below(path, entry.key), ": ", plugin.name, " has no option ", entry.key, hint);
 }
 
@@ -63,7 +66,8 @@ void complete(Choice& choice, Description const& plugin, Node const& node, std::
   for (auto const& option : plugin.options) {
     if (choice.options.contains(option.name)) continue;
     if (!option.fallback)
-      fail(node.place.text(), ": ", below(path, option.name), " is missing: ", plugin.name, " needs ", introduce(option));
+      fail(node.place.text(), ": ", below(path, option.name), " is missing: ", plugin.name, " needs ",
+           introduce(option));
     choice.options[option.name] = *option.fallback;
   }
   if (plugin.takes_parts && choice.parts.empty())
@@ -74,8 +78,7 @@ Choice read_choice(Node const& node, Role role, std::string const& path, Reading
   if (!node.is_scalar() && !node.is_map())
     fail(node.place.text(), ": ", path, " is ", found(node), ", expected ", shape(role));
   Node const* const name = node.is_map() ? node.find("use") : &node;
-  if (!name)
-    fail(node.place.text(), ": ", below(path, "use"), " is missing, expected the name of one ", noun(role));
+  if (!name) fail(node.place.text(), ": ", below(path, "use"), " is missing, expected the name of one ", noun(role));
   Description const& plugin = describe(*name, role, node.is_map() ? below(path, "use") : path, reading.catalogue);
   Choice choice{.use = plugin.name, .options = {}, .parts = {}};
   for (auto const& entry : node.entries) {
@@ -86,7 +89,11 @@ Choice read_choice(Node const& node, Role role, std::string const& path, Reading
     } else {
       Option const* const option = find_option(plugin, entry.key);
       if (!option) refuse_option(plugin, entry, path);
-      choice.options[entry.key] = read_value(entry.value, *option, at);
+      try {
+        choice.options[entry.key] = read_value(entry.value, *option, at);
+      } catch (Error const& error) {
+        fail(error.what(), " (", option->name, ": ", option->help, ")");
+      }
     }
     reading.given[at] = entry.value.place.text();
   }

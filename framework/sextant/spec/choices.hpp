@@ -16,7 +16,8 @@ namespace sextant::spec {
 
 /// Every option checked by the plugin's schema and every default filled in. Throws Error with place and path for an
 /// unknown plugin or option, a missing or wrong one, parts where none are taken.
-std::vector<encoding::Choice> read_choices(Node const& node, encoding::Role role, std::string const& path, Reading& reading);
+std::vector<encoding::Choice> read_choices(Node const& node, encoding::Role role, std::string const& path,
+                                           Reading& reading);
 
 /// Reads back to the same choices. Options that were not given are named in `defaulted`.
 Written write_choices(std::vector<encoding::Choice> const& choices, encoding::Role role, std::string const& path,

@@ -2,7 +2,7 @@
 #include <sextant/spec/field.hpp>
 
 #include <algorithm>
-#include <cctype>
+#include <limits>
 
 namespace sextant::spec {
 namespace {
@@ -10,7 +10,8 @@ using encoding::Kind;
 using encoding::Option;
 using encoding::Value;
 
-[[noreturn]] void refuse(Node const& node, Option const& option, std::string const& path, std::string const& hint = "") {
+[[noreturn]] void refuse(Node const& node, Option const& option, std::string const& path,
+                         std::string const& hint = "") {
   fail(node.place.text(), ": ", path, " is ", found(node), ", expected ", expectation(option), hint);
 }
 
@@ -69,13 +70,17 @@ std::string expectation(Option const& option) {
   std::string const automatic = option.auto_meaning.empty() ? "" : ", or auto";
   if (option.unit == "s") return "a time such as 90s, 40min or 2h" + automatic;
   if (option.unit == "B") return "an amount such as 512MiB or 6GiB" + automatic;
+  if (option.kind == Kind::text && option.choices.empty()) return "a text" + automatic;
+  if (option.kind == Kind::integer && option.range.least == option.range.most) return number_text(option.range.least);
   return option.expectation();
 }
 
 std::string introduce(Option const& option) {
   std::string text = option.name + " (" + expectation(option);
-  if (!option.fallback) text += option.auto_meaning.empty() ? ", required" : ", default auto";
-  else text += ", default " + encoding::to_text(*option.fallback);
+  if (!option.fallback)
+    text += ", required";
+  else
+    text += ", default " + encoding::to_text(*option.fallback);
   return text + ")";
 }
 
@@ -90,6 +95,11 @@ Value read_value(Node const& node, Option const& option, std::string const& path
   }
 }
 
+void refuse_size(Node const& node, std::string const& path) {
+  fail(node.place.text(), ": ", path, " is ", node.is_list() ? flow_text(node) : found(node), ", expected at most ",
+       std::numeric_limits<int>::max());
+}
+
 std::vector<std::string> read_words(Node const& node, Option const& option, std::string const& path) {
   std::vector<std::string> words;
   if (node.is_scalar()) {
@@ -97,8 +107,8 @@ std::vector<std::string> read_words(Node const& node, Option const& option, std:
   } else {
     bool const may_be_empty = option.fallback == Value(std::string("[]"));
     if (!node.is_list() || (node.items.empty() && !may_be_empty))
-      fail(node.place.text(), ": ", path, " is ", node.is_list() ? "an empty list" : found(node), ", expected a list of ",
-           option.choices.empty() ? "texts" : "some of " + join(option.choices));
+      fail(node.place.text(), ": ", path, " is ", node.is_list() ? "an empty list" : found(node),
+           ", expected a list of ", option.choices.empty() ? "texts" : "some of " + join(option.choices));
     for (std::size_t i = 0; i < node.items.size(); ++i) {
       std::string const at = below(path, std::to_string(i));
       std::string word = std::get<std::string>(read_value(node.items[i], option, at));

@@ -7,6 +7,7 @@
 #include <sextant/spec/number.hpp>
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,6 +33,8 @@ struct Written {
 encoding::Value read_value(Node const& node, encoding::Option const& option, std::string const& path);
 /// A list of words, each checked by `option`; one word alone is a list of one.
 std::vector<std::string> read_words(Node const& node, encoding::Option const& option, std::string const& path);
+/// Throws Error: a whole number of more than 31 bits.
+[[noreturn]] void refuse_size(Node const& node, std::string const& path);
 /// What a value may be, in words: units are explained by example.
 std::string expectation(encoding::Option const& option);
 /// "slopes (true or false, default false)"
@@ -46,7 +49,7 @@ struct Field {
   std::function<void(S&)> settle;  ///< the value when absent or `auto`, once all others are read; may be empty
 
   std::string const& name() const { return option.name; }
-  bool required() const { return !option.fallback && !settle; }
+  bool required() const { return !option.fallback; }
 };
 
 /// Tag: the words of an enum.
@@ -78,23 +81,54 @@ inline constexpr bool is_vector<std::vector<T>> = true;
 template <class M>
 constexpr encoding::Kind kind_of() {
   using encoding::Kind;
-  if constexpr (is_optional<M>) return kind_of<typename M::value_type>();
-  else if constexpr (std::is_same_v<M, bool>) return Kind::boolean;
-  else if constexpr (std::is_integral_v<M>) return Kind::integer;
-  else if constexpr (std::is_floating_point_v<M>) return Kind::number;
-  else if constexpr (std::is_same_v<M, std::vector<double>>) return Kind::numbers;
-  else if constexpr (std::is_same_v<M, std::string> || std::is_enum_v<M>) return Kind::text;
-  else if constexpr (is_vector<M> && std::is_integral_v<typename M::value_type>) return Kind::integers;
-  else return Kind::text;
+  if constexpr (is_optional<M>)
+    return kind_of<typename M::value_type>();
+  else if constexpr (std::is_same_v<M, bool>)
+    return Kind::boolean;
+  else if constexpr (std::is_integral_v<M>)
+    return Kind::integer;
+  else if constexpr (std::is_floating_point_v<M>)
+    return Kind::number;
+  else if constexpr (std::is_same_v<M, std::vector<double>>)
+    return Kind::numbers;
+  else if constexpr (std::is_same_v<M, std::string> || std::is_enum_v<M>)
+    return Kind::text;
+  else if constexpr (is_vector<M> && std::is_integral_v<typename M::value_type>)
+    return Kind::integers;
+  else
+    return Kind::text;
 }
 
 template <class M>
 encoding::Value to_value(M const& m) {
-  if constexpr (is_optional<M>) return m ? to_value(*m) : encoding::Value(encoding::Auto{});
-  else if constexpr (std::is_same_v<M, std::string>) return m.empty() ? encoding::Value(encoding::Auto{}) : m;
-  else if constexpr (std::is_same_v<M, bool> || std::is_floating_point_v<M>) return m;
-  else if constexpr (std::is_integral_v<M>) return static_cast<std::int64_t>(m);
-  else return std::vector<double>(m.begin(), m.end());
+  if constexpr (is_optional<M>)
+    return m ? to_value(*m) : encoding::Value(encoding::Auto{});
+  else if constexpr (std::is_same_v<M, std::string>)
+    return m.empty() ? encoding::Value(encoding::Auto{}) : m;
+  else if constexpr (std::is_same_v<M, bool> || std::is_floating_point_v<M>)
+    return m;
+  else if constexpr (std::is_integral_v<M>)
+    return static_cast<std::int64_t>(m);
+  else
+    return std::vector<double>(m.begin(), m.end());
+}
+
+/// Whether whole numbers fit in M.
+template <class M>
+bool fits(encoding::Value const& value) {
+  if constexpr (is_optional<M>)
+    return fits<typename M::value_type>(value);
+  else if constexpr (std::is_same_v<M, int>) {
+    auto const* whole = std::get_if<std::int64_t>(&value);
+    return !whole || (*whole <= std::numeric_limits<int>::max() && *whole >= std::numeric_limits<int>::min());
+  } else if constexpr (std::is_same_v<M, std::vector<int>>) {
+    auto const* list = std::get_if<std::vector<double>>(&value);
+    bool all = true;
+    for (std::size_t i = 0; list && i < list->size(); ++i)
+      all = all && fits<int>(static_cast<std::int64_t>((*list)[i]));
+    return all;
+  } else
+    return true;
 }
 
 template <class M>
@@ -132,7 +166,7 @@ struct Tags {
   void operator()(OneOf choices) { field.option.choices = std::move(choices.words); }
   void operator()(Automatic<S> automatic) {
     field.option.auto_meaning = automatic.meaning;
-    field.option.fallback.reset();
+    field.option.fallback = encoding::Value(encoding::Auto{});
     field.settle = std::move(automatic.rule);
   }
   template <class E>
@@ -182,12 +216,16 @@ Field<S> field(std::string path, Get get, std::string help, Tag... tag) {
       for (auto const& [word, meant] : words)
         if (word == std::get<std::string>(value)) get(s) = meant;
     };
-    field.write = [get, name_of](S const& s, std::string const&, Reading const&) { return Written{name_of(get(s)), {}}; };
+    field.write = [get, name_of](S const& s, std::string const&, Reading const&) {
+      return Written{name_of(get(s)), {}};
+    };
   } else {
     field.option.fallback = detail::to_value(get(fresh));
     (detail::Tags<S, M>{field, {}}(tag), ...);
     field.read = [get, option = field.option](S& s, Node const& node, std::string const& at, Reading&) {
-      detail::from_value(get(s), read_value(node, option, at));
+      auto const value = read_value(node, option, at);
+      if (!detail::fits<M>(value)) refuse_size(node, at);
+      detail::from_value(get(s), value);
     };
     field.write = [get, unit = field.option.unit](S const& s, std::string const&, Reading const&) {
       return Written{detail::write_value(detail::to_value(get(s)), unit), {}};

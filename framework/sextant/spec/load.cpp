@@ -31,10 +31,12 @@ void replace_places(Node& node, Place const& place) {
 void apply_set(Node& root, std::string const& set) {
   Place const place{"--set " + set, 0, 0};
   auto const equals = set.find('=');
-  expect(equals != std::string::npos && equals > 0, place.text(), ": expected key=value with a dotted key, as in train.steps=20");
+  expect(equals != std::string::npos && equals > 0, place.text(),
+         ": expected key=value with a dotted key, as in train.steps=20");
   std::string const key = set.substr(0, equals);
   for (char const* apart : {"tier", "tiers"})
-    expect(key != apart && !key.starts_with(std::string(apart) + "."), place.text(), ": a tier is chosen with --tier NAME");
+    expect(key != apart && !key.starts_with(std::string(apart) + "."), place.text(),
+           ": expected --tier NAME, which chooses a tier");
   std::string const text = set.substr(equals + 1);
   expect(text.find_first_not_of(" \t") != std::string::npos, place.text(), ": ", key, " has no value");
   Node value;
@@ -61,7 +63,8 @@ void check_tiers(Node const& tiers) {
   expect(tiers.is_map(), tiers.place.text(), ": tiers is ", found(tiers), ", expected a block of ", join(tier_names));
   for (auto const& tier : tiers.entries) {
     bool const known = std::find(tier_names.begin(), tier_names.end(), tier.key) != tier_names.end();
-    expect(known, tier.place.text(), ": tiers.", tier.key, ": there is no tier ", tier.key, did_you_mean(tier.key, tier_names));
+    expect(known, tier.place.text(), ": tiers.", tier.key, ": there is no tier ", tier.key,
+           did_you_mean(tier.key, tier_names));
     expect(tier.value.is_map(), tier.value.place.text(), ": tiers.", tier.key, " is ", found(tier.value),
            ", expected a block of dotted keys and values, as in {train.steps: 20}");
   }
@@ -105,7 +108,9 @@ Resolved resolve(Node root, Node const& tiers, std::string const& tier, std::vec
   auto& baseline = resolved.document.head.report.baseline;
   Node const* const at = find_node(root, "report.baseline");
   bool const known = baseline.empty() || std::find(labels.begin(), labels.end(), baseline) != labels.end();
-  if (!known) fail(at->place.text(), ": report.baseline is ", baseline, ", expected the label of an arm", did_you_mean(baseline, labels));
+  if (!known)
+    fail(at->place.text(), ": report.baseline is ", baseline, ", expected the label of an arm",
+         did_you_mean(baseline, labels));
   return resolved;
 }
 
@@ -127,8 +132,10 @@ std::string write_resolved(Resolved const& resolved, std::string const& tier, Ca
     Written const written = field.write(resolved.document, field.name(), resolved.reading);
     std::string const apart = written.text.starts_with('\n') ? "" : " ";
     out += std::string(2 * depth, ' ') + parts.back() + ":" + apart + written.text;
-    if (!resolved.reading.given.contains(field.name())) out += "  # default";
-    else if (!written.defaulted.empty()) out += "  # default: " + join(written.defaulted);
+    if (!resolved.reading.given.contains(field.name()))
+      out += "  # default";
+    else if (!written.defaulted.empty())
+      out += "  # default: " + join(written.defaulted);
     out += "\n";
   }
   out += "tiers: {" + tier + ": {}}\n";
@@ -138,10 +145,11 @@ std::string write_resolved(Resolved const& resolved, std::string const& tier, Ca
 
 }  // namespace
 
-Spec read_spec(std::string const& text, std::string const& file, Overrides const& overrides, Catalogue const& catalogue) {
+Spec read_spec(std::string const& text, std::string const& file, Overrides const& overrides,
+               Catalogue const& catalogue) {
   Node root = parse_yaml(text, file);
-  expect(root.is_map(), root.place.text(), ": the spec is ", found(root), ", expected a block that begins with sextant: ",
-         schema_version);
+  expect(root.is_map(), root.place.text(), ": the spec is ", found(root),
+         ", expected a block that begins with sextant: ", schema_version);
   Node const tiers = root.take("tiers");
   check_tiers(tiers);
   std::string const tier = chosen_tier(root, tiers, overrides);

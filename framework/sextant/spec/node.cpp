@@ -7,7 +7,8 @@ namespace sextant::spec {
 namespace {
 std::pair<std::string, std::string> split(std::string const& path) {
   auto const dot = path.find('.');
-  return dot == std::string::npos ? std::pair{path, std::string()} : std::pair{path.substr(0, dot), path.substr(dot + 1)};
+  return dot == std::string::npos ? std::pair{path, std::string()}
+                                  : std::pair{path.substr(0, dot), path.substr(dot + 1)};
 }
 
 bool answers_to(Node const& item, std::string const& name) {
@@ -19,7 +20,8 @@ bool answers_to(Node const& item, std::string const& name) {
 
 // The item that a path component picks: its number from 0, or its name.
 Node* pick(Node& list, std::string const& which) {
-  if (!which.empty() && which.size() < 7 && std::all_of(which.begin(), which.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+  if (!which.empty() && which.size() < 7 &&
+      std::all_of(which.begin(), which.end(), [](char c) { return c >= '0' && c <= '9'; })) {
     std::size_t const i = std::stoul(which);
     return i < list.items.size() ? &list.items[i] : nullptr;
   }
@@ -37,7 +39,8 @@ bool is_word(std::string const& text) {
 // Plain text that means the same inside [ ] and { }: numbers, units, words.
 bool is_safe_plain(std::string const& text) {
   auto const safe = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string("_+-./ ").find(c) < 6;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string("_+-./ ").find(c) < 6;
   };
   return !text.empty() && text.front() != ' ' && text.back() != ' ' && text != "-" && text.substr(0, 2) != "- " &&
          text.substr(0, 3) != "---" && std::all_of(text.begin(), text.end(), safe);
@@ -79,10 +82,14 @@ Node Node::map(Place const& place) {
 
 std::string found(Node const& node) {
   switch (node.kind) {
-    case Node::Kind::null: return "nothing";
-    case Node::Kind::list: return "a list";
-    case Node::Kind::map: return "a block";
-    case Node::Kind::scalar: break;
+    case Node::Kind::null:
+      return "nothing";
+    case Node::Kind::list:
+      return "a list";
+    case Node::Kind::map:
+      return "a block";
+    case Node::Kind::scalar:
+      break;
   }
   std::string shown = node.text.substr(0, 60);
   if (shown.size() < node.text.size()) shown += "...";
@@ -115,8 +122,10 @@ void put(Node& root, std::string const& path, Node value, Place const& at) {
       next = &root.entries.back().value;
     }
   }
-  if (rest.empty()) *next = std::move(value);
-  else put(*next, rest, std::move(value), at);
+  if (rest.empty())
+    *next = std::move(value);
+  else
+    put(*next, rest, std::move(value), at);
 }
 
 Node const& nearest_node(Node const& root, std::string const& path) {
@@ -132,10 +141,14 @@ std::string quote(std::string const& text) {
   std::string out = "\"";
   for (char c : text) {
     auto const byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') out += '\\', out += c;
-    else if (c == '\n') out += "\\n";
-    else if (byte < 0x20 || byte == 0x7f) out += "\\x", out += hex[byte >> 4], out += hex[byte & 15];
-    else out += c;
+    if (c == '"' || c == '\\')
+      out += '\\', out += c;
+    else if (c == '\n')
+      out += "\\n";
+    else if (byte < 0x20 || byte == 0x7f)
+      out += "\\x", out += hex[byte >> 4], out += hex[byte & 15];
+    else
+      out += c;
   }
   return out + "\"";
 }
@@ -143,7 +156,8 @@ std::string quote(std::string const& text) {
 std::string flow_text(Node const& node) {
   std::string out;
   switch (node.kind) {
-    case Node::Kind::null: return "null";
+    case Node::Kind::null:
+      return "null";
     case Node::Kind::scalar: {
       bool const meant = node.text == "true" || node.text == "false" || node.text == "auto";
       if (node.quoted && meant) return "\"" + node.text + "\"";

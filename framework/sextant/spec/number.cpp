@@ -70,14 +70,15 @@ std::optional<Quantity> parse_quantity(std::string_view text) {
 }
 
 std::optional<double> seconds_in(std::string_view unit) {
-  static std::map<std::string_view, double> const table = {{"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}};
+  static std::map<std::string_view, double> const table = {
+      {"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}};
   return lookup(table, unit);
 }
 
 std::optional<double> bytes_in(std::string_view unit) {
-  static std::map<std::string_view, double> const table = {
-      {"B", 1},        {"kB", 1e3},     {"MB", 1e6},     {"GB", 1e9},    {"TB", 1e12},
-      {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+  static std::map<std::string_view, double> const table = {{"B", 1},        {"kB", 1e3},     {"MB", 1e6},
+                                                           {"GB", 1e9},     {"TB", 1e12},    {"KiB", 0x1p10},
+                                                           {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
   return lookup(table, unit);
 }
 

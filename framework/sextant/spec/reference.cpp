@@ -6,8 +6,8 @@ namespace sextant::spec {
 namespace {
 using encoding::Option;
 
-std::string fallback_text(Option const& option, bool settles) {
-  if (!option.fallback && !settles) return "**required**";
+std::string fallback_text(Option const& option) {
+  if (!option.fallback) return "**required**";
   if (!option.auto_meaning.empty()) return text("`auto`: ", option.auto_meaning);
   return text("`", encoding::to_text(*option.fallback), "`");
 }
@@ -15,13 +15,15 @@ std::string fallback_text(Option const& option, bool settles) {
 template <class S>
 std::string value_text(Field<S> const& field) {
   Option option = field.option;
-  if (field.words) return option.choices.empty() ? "a text or a list of texts" : text("a list of ", join(option.choices));
-  if (option.unit.starts_with("a")) return option.unit;       // described in full
+  if (field.words)
+    return option.choices.empty() ? "a text or a list of texts" : text("a list of ", join(option.choices));
+  if (option.unit.starts_with("a")) return option.unit;  // described in full
   if (option.unit.starts_with("tokens or")) return "an amount: `4096 tokens` or `16 rows`";
   return expectation(option);
 }
 
-std::string row(std::string const& key, std::string const& value, std::string const& fallback, std::string const& help) {
+std::string row(std::string const& key, std::string const& value, std::string const& fallback,
+                std::string const& help) {
   return text("| `", key, "` | ", value, " | ", fallback, " | ", help, " |\n");
 }
 
@@ -30,7 +32,7 @@ std::string rows(std::vector<Field<S>> const& fields, std::string const& prefix)
   std::string out;
   for (auto const& field : fields)
     if (field.name().starts_with(prefix))
-      out += row(field.name(), value_text(field), fallback_text(field.option, static_cast<bool>(field.settle)), field.option.help);
+      out += row(field.name(), value_text(field), fallback_text(field.option), field.option.help);
   return out;
 }
 
@@ -59,7 +61,7 @@ std::string spec_reference() {
   std::string out = "### At the top\n\n" + head;
   for (auto const& field : document_fields())
     if (field.name().find('.') == std::string::npos)
-      out += row(field.name(), value_text(field), fallback_text(field.option, static_cast<bool>(field.settle)), field.option.help);
+      out += row(field.name(), value_text(field), fallback_text(field.option), field.option.help);
   for (auto const& block : blocks()) out += text("\n### ", block, "\n\n", head, rows(document_fields(), block + "."));
   out += text("\n### An item of evaluate\n\n", head, rows(evaluation_fields(), ""));
   out += text("\n### Keys apart\n\n", special(special_keys()));

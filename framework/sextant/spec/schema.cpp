@@ -18,6 +18,7 @@ using encoding::Role;
 using encoding::Unit;
 using Doc = Document;
 
+constexpr auto size = between(1, 1 << 20);  // of a shape
 constexpr Unit tokens{"tokens"}, steps{"steps"}, seconds{"s"}, bytes{"B"};
 
 // train.batch: an amount of tokens or of rows.
@@ -33,7 +34,8 @@ Field<Doc> batch_field() {
     std::string const unit = quantity ? quantity->unit : "";
     bool const rows = unit == "rows" || unit == "row", in_tokens = unit == "tokens" || unit == "token";
     if (!rows && !in_tokens)
-      fail(node.place.text(), ": ", path, " is ", found(node), ", expected an amount with its unit, as in 4096 tokens or 16 rows");
+      fail(node.place.text(), ": ", path, " is ", found(node),
+           ", expected an amount with its unit, as in 4096 tokens or 16 rows");
     encoding::Option count = option;
     count.unit = rows ? "rows" : "tokens";
     doc.setting.train.batch.count = std::get<std::int64_t>(read_value(node, count, path));
@@ -55,7 +57,8 @@ Field<Doc> choices_field(std::string name, Role role, std::string help) {
   field.option.name = std::move(name);
   field.option.help = std::move(help);
   field.option.kind = encoding::Kind::text;
-  field.option.unit = encodings ? "an encoding, {use: name, options} or a list to sum" : "a scaling, {use: name, options} or a list";
+  field.option.unit =
+      encodings ? "an encoding, {use: name, options} or a list to sum" : "a scaling, {use: name, options} or a list";
   if (!encodings) field.option.fallback = "none";
   field.read = [get, role](Doc& doc, Node const& node, std::string const& path, Reading& reading) {
     get(doc) = read_choices(node, role, path, reading);
@@ -77,7 +80,8 @@ Field<Doc> evaluate_field() {
            ", expected a list of measurements such as {use: lm_loss, lengths: [256, 1024], windows: 64}");
     for (std::size_t i = 0; i < node.items.size(); ++i) {
       Evaluation evaluation;
-      read_table(evaluation, node.items[i], below(path, std::to_string(i)), evaluation_fields(), std::vector<SpecialKey>{}, reading);
+      read_table(evaluation, node.items[i], below(path, std::to_string(i)), evaluation_fields(),
+                 std::vector<SpecialKey>{}, reading);
       doc.setting.evaluate.push_back(std::move(evaluation));
     }
   };
@@ -108,7 +112,8 @@ Automatic<Doc> automatic(char const* meaning, void (*rule)(Setting&)) {
 }
 
 // A member of the document, for reading and for writing.
-#define AT(member) [](auto& doc) -> auto& { return doc.member; }
+#define AT(member) \
+  [](auto& doc) -> auto& { return doc.member; }
 
 std::vector<Field<Doc>> head_fields() {
   return {
@@ -129,24 +134,27 @@ std::vector<Field<Doc>> head_fields() {
 std::vector<Field<Doc>> model_fields() {
   return {
       key("model.family", AT(setting.model.family), "kind of network", Words<Family>{{{"decoder", Family::decoder}}}),
-      key("model.layers", AT(setting.model.layers), "layers", required, at_least(1)),
-      key("model.width", AT(setting.model.width), "channels of the residual stream", required, at_least(1)),
-      key("model.heads", AT(setting.model.heads), "query heads", required, at_least(1)),
-      key("model.kv_heads", AT(setting.model.kv_heads), "key and value heads; divides heads", at_least(1),
+      key("model.layers", AT(setting.model.layers), "layers", required, size),
+      key("model.width", AT(setting.model.width), "channels of the residual stream", required, size),
+      key("model.heads", AT(setting.model.heads), "query heads", required, size),
+      key("model.kv_heads", AT(setting.model.kv_heads), "key and value heads; divides heads", size,
           automatic("heads", [](Setting& s) { s.model.kv_heads = s.model.heads; })),
-      key("model.head_width", AT(setting.model.head_width), "channels of a head", at_least(1),
-          automatic("width / heads", [](Setting& s) { s.model.head_width = s.model.width / std::max(s.model.heads, 1); })),
+      key("model.head_width", AT(setting.model.head_width), "channels of a head", size,
+          automatic("width / heads",
+                    [](Setting& s) { s.model.head_width = s.model.width / std::max(s.model.heads, 1); })),
       key("model.mlp.kind", AT(setting.model.mlp.kind), "form of the feed-forward layer",
           Words<MlpKind>{{{"swiglu", MlpKind::swiglu}, {"gelu", MlpKind::gelu}}}),
-      key("model.mlp.width", AT(setting.model.mlp.width), "hidden channels", at_least(1),
-          automatic("3 width for swiglu, 4 width for gelu",
-                    [](Setting& s) { s.model.mlp.width = s.model.width * (s.model.mlp.kind == MlpKind::swiglu ? 3 : 4); })),
+      key("model.mlp.width", AT(setting.model.mlp.width), "hidden channels", size,
+          automatic(
+              "3 width for swiglu, 4 width for gelu",
+              [](Setting& s) { s.model.mlp.width = s.model.width * (s.model.mlp.kind == MlpKind::swiglu ? 3 : 4); })),
       key("model.norm.kind", AT(setting.model.norm.kind), "normalisation before each layer",
           Words<NormKind>{{{"rmsnorm", NormKind::rmsnorm}, {"layernorm", NormKind::layernorm}}}),
       key("model.norm.eps", AT(setting.model.norm.eps), "added to the mean square", positive),
       key("model.qk_norm", AT(setting.model.qk_norm), "normalise queries and keys before they are turned"),
       key("model.tie_embedding", AT(setting.model.tie_embedding), "the output layer is the token embedding"),
-      key("model.init.std", AT(setting.model.init.std), "of the normal distribution that weights are drawn from", positive),
+      key("model.init.std", AT(setting.model.init.std), "of the normal distribution that weights are drawn from",
+          positive),
       key("model.init.residual", AT(setting.model.init.residual),
           "by_depth: weights that write to the residual stream start at std / sqrt(2 layers)",
           Words<Residual>{{{"by_depth", Residual::by_depth}, {"none", Residual::none}}}),
@@ -164,12 +172,14 @@ std::vector<Field<Doc>> train_fields() {
       key("train.optimiser.betas", AT(setting.train.optimiser.betas), "decay of the two moments", between(0, 1)),
       key("train.optimiser.eps", AT(setting.train.optimiser.eps), "added to the root of the second moment", positive),
       key("train.optimiser.decay", AT(setting.train.optimiser.decay), "weight decay, decoupled", at_least(0)),
-      key("train.optimiser.clip", AT(setting.train.optimiser.clip), "largest norm of the gradient; 0: not clipped", at_least(0)),
+      key("train.optimiser.clip", AT(setting.train.optimiser.clip), "largest norm of the gradient; 0: not clipped",
+          at_least(0)),
       key("train.schedule.use", AT(setting.train.schedule.use), "learning rate over the steps",
           Words<ScheduleKind>{{{"cosine", ScheduleKind::cosine}}}),
-      key("train.schedule.warmup", AT(setting.train.schedule.warmup), "steps of linear rise from 0", at_least(0), steps),
-      key("train.schedule.floor", AT(setting.train.schedule.floor), "share of the peak rate that is left at the last step",
-          between(0, 1)),
+      key("train.schedule.warmup", AT(setting.train.schedule.warmup), "steps of linear rise from 0", at_least(0),
+          steps),
+      key("train.schedule.floor", AT(setting.train.schedule.floor),
+          "share of the peak rate that is left at the last step", between(0, 1)),
       key("train.precision", AT(setting.train.precision), "numbers that weights and activations are held in",
           Words<Precision>{{{"fp32", Precision::fp32}}}),
       key("train.save.every", AT(setting.train.save.every), "steps between checkpoints that a killed run resumes from",
@@ -185,9 +195,11 @@ std::vector<Field<Doc>> all_fields() {
   append({
       choices_field("position.encoding", Role::encoding, "how the model learns where a token stands; a list is summed"),
       choices_field("position.scaling", Role::scaling, "what stretches the rotary encodings, in this order"),
-      key("position.trained_length", AT(setting.position.trained_length), "tokens that scalings take the model to be trained at",
-          at_least(1), tokens, automatic("train.length", [](Setting& s) { s.position.trained_length = s.train.length; })),
-      key("data.corpus", AT(setting.data.corpus), "a text that `sextant list corpora` knows, or the path of a file", required),
+      key("position.trained_length", AT(setting.position.trained_length),
+          "tokens that scalings take the model to be trained at", at_least(1), tokens,
+          automatic("train.length", [](Setting& s) { s.position.trained_length = s.train.length; })),
+      key("data.corpus", AT(setting.data.corpus), "a text that `sextant list corpora` knows, or the path of a file",
+          required),
       key("data.tokens", AT(setting.data.tokens), "what a token is", Words<Tokens>{{{"bytes", Tokens::bytes}}}),
       key("data.split.train", AT(setting.data.split.train), "share of the text, from its beginning, to train on",
           encoding::Range{0, 1, true}),
@@ -216,10 +228,11 @@ std::vector<Field<Evaluation>> const& evaluation_fields() {
   static std::vector<Field<E>> const fields = {
       field<E>("use", AT(use), "what is measured; lm_loss: mean nats per token of windows of the test text",
                Words<Probe>{{{"lm_loss", Probe::lm_loss}}}),
-      field<E>("name", AT(name), "as tables call it", Automatic<E>{"the probe's name", [](E& e) { e.name = "lm_loss"; }}),
+      field<E>("name", AT(name), "as tables call it",
+               Automatic<E>{"the probe's name", [](E& e) { e.name = "lm_loss"; }}),
       field<E>("lengths", AT(lengths), "tokens of a window", required, at_least(2), tokens),
-      field<E>("windows", AT(windows), "windows of text a length; short windows are the ends of the long ones", required,
-               at_least(1)),
+      field<E>("windows", AT(windows), "windows of text a length; short windows are the ends of the long ones",
+               required, at_least(1)),
       field<E>("keep", AT(keep), "mean over the window, over its last 64 tokens, each position",
                OneOf{{"mean", "tail64", "per_position"}}),
       field<E>("context", AT(context), "tokens a prediction may look back at: the window control", at_least(1), tokens,
@@ -260,7 +273,6 @@ std::vector<std::string> const& coming_keys() {
 
 Document read_document(Node const& root, Reading& reading) {
   Document document;
-  document.head.tier = "small";
   read_table(document, root, "", document_fields(), special_keys(), reading);
   check_document(document, root);
   document.setting.places = reading.given;

@@ -87,11 +87,11 @@ enum class Probe { lm_loss };
 /// One measurement on trained models.
 struct Evaluation {
   Probe use = Probe::lm_loss;
-  std::string name;          ///< as tables call it; default: the probe's name
-  std::vector<int> lengths;  ///< tokens
-  int windows = 0;           ///< windows of text; nested: a short window is the end of the long one
+  std::string name;                          ///< as tables call it; default: the probe's name
+  std::vector<int> lengths;                  ///< tokens
+  int windows = 0;                           ///< windows of text; nested: a short window is the end of the long one
   std::vector<std::string> keep = {"mean"};  ///< of mean, tail64, per_position
-  std::optional<int> context;  ///< tokens that a prediction may look back at; empty: the whole window
+  std::optional<int> context;                ///< tokens that a prediction may look back at; empty: the whole window
   bool keeps(std::string const& what) const;
   int span() const;  ///< the longest of lengths: it decides where the windows lie
 };
@@ -139,10 +139,10 @@ struct Report {
 };
 
 struct Spec {
-  std::string study;     ///< short name: letters, digits, - and _
+  std::string study;  ///< short name: letters, digits, - and _
   std::string title, question;
   std::vector<std::string> source;  ///< what the study follows
-  std::string tier;                 ///< smoke, small or article
+  std::string tier = "small";       ///< smoke, small or article
   Budget budget;
   std::vector<Arm> arms;  ///< in the order of the spec; labels are distinct
   Report report;
@@ -162,7 +162,8 @@ struct Overrides {
 Spec load_spec(std::filesystem::path const& path, Overrides const& overrides, Catalogue const& catalogue);
 
 /// The same for a text; `file` is the name that messages give.
-Spec read_spec(std::string const& text, std::string const& file, Overrides const& overrides, Catalogue const& catalogue);
+Spec read_spec(std::string const& text, std::string const& file, Overrides const& overrides,
+               Catalogue const& catalogue);
 
 inline std::string const& resolved_yaml(Spec const& spec) { return spec.resolved; }
 

@@ -19,9 +19,18 @@ std::string introduce_key(std::string const& path, KeyTable const& keys) {
   return last(path) + " (a block)";
 }
 
-[[noreturn]] void refuse_key(Entry const& entry, std::string const& path, std::string const& relative, KeyTable const& keys) {
+// rate for lerning_rate: a known key that is one of the words joined by _.
+std::string known_word(std::string const& key, std::vector<std::string> const& known) {
+  for (auto const& candidate : known)
+    if (candidate.size() > 3 && ("_" + key + "_").find("_" + candidate + "_") != std::string::npos) return candidate;
+  return "";
+}
+
+[[noreturn]] void refuse_key(Entry const& entry, std::string const& path, std::string const& relative,
+                             KeyTable const& keys) {
   auto const siblings = keys.children(relative);
-  std::string const near = nearest(entry.key, siblings);
+  std::string near = nearest(entry.key, siblings);
+  if (near.empty()) near = known_word(entry.key, siblings);
   std::string hint;
   if (!near.empty()) hint = "; did you mean " + introduce_key(below(relative, near), keys) + "?";
   for (auto const* option : keys.leaves)
@@ -50,7 +59,8 @@ bool KeyTable::is_leaf(std::string const& path) const {
 }
 
 bool KeyTable::is_block(std::string const& path) const {
-  return std::any_of(leaves.begin(), leaves.end(), [&](Option const* option) { return option->name.starts_with(path + "."); });
+  return std::any_of(leaves.begin(), leaves.end(),
+                     [&](Option const* option) { return option->name.starts_with(path + "."); });
 }
 
 std::vector<std::string> KeyTable::children(std::string const& path) const {

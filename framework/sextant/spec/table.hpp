@@ -27,7 +27,8 @@ void check_keys(Node const& root, std::string const& path, KeyTable const& keys)
 Node const* find_node(Node const& root, std::string const& path);
 
 /// Throws Error: the value at `name` is missing, or the whole block that it belongs to.
-[[noreturn]] void fail_missing(Node const& root, std::string const& path, encoding::Option const& option, KeyTable const& keys);
+[[noreturn]] void fail_missing(Node const& root, std::string const& path, encoding::Option const& option,
+                               KeyTable const& keys);
 
 template <class S, class Special>
 void read_table(S& s, Node const& root, std::string const& path, std::vector<Field<S>> const& fields,

@@ -14,8 +14,14 @@ bool is_choice(std::string const& key) { return key == "position.encoding" || ke
 Role role_of(std::string const& key) { return key == "position.encoding" ? Role::encoding : Role::scaling; }
 
 encoding::Option word(std::string name, std::vector<std::string> choices = {}) {
-  return {.name = std::move(name), .help = "", .unit = "", .kind = encoding::Kind::text, .fallback = {}, .auto_meaning = "",
-          .choices = std::move(choices), .range = {}};
+  return {.name = std::move(name),
+          .help = "",
+          .unit = "",
+          .kind = encoding::Kind::text,
+          .fallback = {},
+          .auto_meaning = "",
+          .choices = std::move(choices),
+          .range = {}};
 }
 
 // Where a key may vary: what a stage can take without contradiction.
@@ -23,14 +29,16 @@ void check_key(std::string const& key, Stage stage, Place const& place, std::str
   auto const begins = [&](char const* with) { return key.starts_with(with); };
   if (stage == Stage::evaluate) {
     bool const after = key == "position.scaling" || begins("position.scaling.") || begins("position.encoding.");
-    expect(after, place.text(), ": ", path, " is ", key, " at stage evaluate, expected position.scaling or an option of ",
+    expect(after, place.text(), ": ", path, " is ", key,
+           " at stage evaluate, expected position.scaling or an option of ",
            "position.encoding: trained weights hold nothing else; use stage: train");
     return;
   }
   bool const settles_run = key == "train.seeds" || begins("train.seeds.") || begins("train.save");
   bool const known = begins("model.") || begins("position.") || begins("data.") || begins("train.");
   expect(known && !settles_run, place.text(), ": ", path, " is ", key,
-         ", expected a key below model, position, data or train", key == "train.seeds" ? "; list the seeds in train.seeds" : "");
+         ", expected a key below model, position, data or train",
+         key == "train.seeds" ? "; list the seeds in train.seeds" : "");
 }
 
 // {value: v, label: l}, {use: ..., label: l} or v alone. Leaves the value in `node`.
@@ -43,8 +51,8 @@ std::string take_label(Node& node, std::string const& path) {
   }
   if (node.find("value")) {
     for (auto const& entry : node.entries)
-      expect(entry.key == "value", entry.place.text(), ": ", below(path, entry.key), ": a value of vary has no key ", entry.key,
-             " beside value; known: value, label");
+      expect(entry.key == "value", entry.place.text(), ": ", below(path, entry.key), ": a value of vary has no key ",
+             entry.key, " beside value; known: value, label");
     Node value = node.take("value");
     node = std::move(value);
   }
@@ -54,33 +62,37 @@ std::string take_label(Node& node, std::string const& path) {
 std::string automatic_label(std::string const& key, Node const& value, std::string const& path, Reading& reading) {
   if (is_choice(key)) return label_of(read_choices(value, role_of(key), path, reading));
   if (value.is_scalar()) return value.text;
-  expect(value.is_list(), value.place.text(), ": ", path, " is ", found(value), ", expected a value; write {value: ..., label: ...}");
+  expect(value.is_list(), value.place.text(), ": ", path, " is ", found(value),
+         ", expected a value; write {value: ..., label: ...}");
   return flow_text(value);
 }
 
-Choose read_keyed(Node node, std::string const& key, std::string const& path, Reading& reading) {
+Choose read_keyed(Node node, std::string const& key, Place const& key_place, std::string const& path,
+                  Reading& reading) {
   Choose choose{.label = "", .place = node.place, .sets = {}};
   choose.label = take_label(node, path);
   if (choose.label.empty()) choose.label = automatic_label(key, node, path, reading);
-  choose.sets.emplace_back(key, std::move(node));
+  choose.sets.push_back({key, key_place, std::move(node)});
   return choose;
 }
 
 Choose read_named(Node const& node, Stage stage, std::string const& path) {
-  expect(node.is_map(), node.place.text(), ": ", path, " is ", found(node), ", expected {label: name, set: {key: value}}");
+  expect(node.is_map(), node.place.text(), ": ", path, " is ", found(node),
+         ", expected {label: name, set: {key: value}}");
   for (auto const& entry : node.entries)
-    expect(entry.key == "label" || entry.key == "set", entry.place.text(), ": ", below(path, entry.key), ": a value of a named ",
-           "axis has no key ", entry.key, did_you_mean(entry.key, {"label", "set"}));
+    expect(entry.key == "label" || entry.key == "set", entry.place.text(), ": ", below(path, entry.key),
+           ": a value of a named ", "axis has no key ", entry.key, did_you_mean(entry.key, {"label", "set"}));
   Node const* const label = node.find("label");
   Node const* const set = node.find("set");
   expect(label, node.place.text(), ": ", below(path, "label"), " is missing, expected a name for this value");
-  expect(set && set->is_map() && !set->entries.empty(), (set ? *set : node).place.text(), ": ", below(path, "set"), " is ",
-         set ? found(*set) : "missing", ", expected a block of dotted keys and values");
-  Choose choose{.label = std::get<std::string>(read_value(*label, word("label"), below(path, "label"))), .place = node.place,
+  expect(set && set->is_map() && !set->entries.empty(), (set ? *set : node).place.text(), ": ", below(path, "set"),
+         " is ", set ? found(*set) : "missing", ", expected a block of dotted keys and values");
+  Choose choose{.label = std::get<std::string>(read_value(*label, word("label"), below(path, "label"))),
+                .place = node.place,
                 .sets = {}};
   for (auto const& entry : set->entries) {
     check_key(entry.key, stage, entry.place, below(path, "set"));
-    choose.sets.emplace_back(entry.key, entry.value);
+    choose.sets.push_back({entry.key, entry.place, entry.value});
   }
   return choose;
 }
@@ -99,7 +111,8 @@ void read_where(Axis& axis, Node const& node, std::string const& path, std::vect
     }
     bool const picks_measurements = entry.key == "evaluate" && axis.stage == Stage::evaluate;
     if (labels.empty() && !picks_measurements)
-      fail(entry.place.text(), ": ", at, ": no earlier item of vary is called ", entry.key, did_you_mean(entry.key, keys));
+      fail(entry.place.text(), ": ", at, ": no earlier item of vary is called ", entry.key,
+           did_you_mean(entry.key, keys));
     axis.where[entry.key] = read_words(entry.value, word("label", labels), at);
   }
 }
@@ -109,8 +122,8 @@ Axis read_axis(Node const& node, std::string const& path, std::vector<Axis> cons
   for (auto const& key : vary_keys()) names.push_back(key.name);
   expect(node.is_map(), node.place.text(), ": ", path, " is ", found(node), ", expected a block with ", join(names));
   for (auto const& entry : node.entries)
-    expect(std::find(names.begin(), names.end(), entry.key) != names.end(), entry.place.text(), ": ", below(path, entry.key),
-           ": an item of vary has no key ", entry.key, did_you_mean(entry.key, names));
+    expect(std::find(names.begin(), names.end(), entry.key) != names.end(), entry.place.text(), ": ",
+           below(path, entry.key), ": an item of vary has no key ", entry.key, did_you_mean(entry.key, names));
 
   Axis axis;
   axis.place = node.place;
@@ -121,31 +134,36 @@ Axis read_axis(Node const& node, std::string const& path, std::vector<Axis> cons
   axis.named = name;
   axis.name = std::get<std::string>(read_value(key ? *key : *name, word("key"), below(path, key ? "key" : "name")));
   Node const* const stage = node.find("stage");
-  expect(stage, node.place.text(), ": ", below(path, "stage"), " is missing, expected train (each value is trained anew) or ",
+  expect(stage, node.place.text(), ": ", below(path, "stage"),
+         " is missing, expected train (each value is trained anew) or ",
          "evaluate (trained models are measured under each)");
-  axis.stage = std::get<std::string>(read_value(*stage, word("stage", {"train", "evaluate"}), below(path, "stage"))) == "train"
-                   ? Stage::train
-                   : Stage::evaluate;
+  axis.stage =
+      std::get<std::string>(read_value(*stage, word("stage", {"train", "evaluate"}), below(path, "stage"))) == "train"
+          ? Stage::train
+          : Stage::evaluate;
   if (key) check_key(axis.name, axis.stage, key->place, below(path, "key"));
   for (auto const& earlier : before)
-    expect(earlier.name != axis.name || earlier.stage != axis.stage, (key ? key : name)->place.text(), ": ", path, " varies ",
-           axis.name, ", as an earlier item does; expected one item a key");
+    expect(earlier.name != axis.name || earlier.stage != axis.stage, (key ? key : name)->place.text(), ": ", path,
+           " varies ", axis.name, ", as an earlier item does; expected one item a key");
 
   Node const* const values = node.find("values");
   std::string const values_path = below(path, "values");
-  expect(values && values->is_list() && !values->items.empty(), (values ? *values : node).place.text(), ": ", values_path,
-         " is ", values ? (values->is_list() ? "an empty list" : found(*values)) : "missing", ", expected a list of values");
+  expect(values && values->is_list() && !values->items.empty(), (values ? *values : node).place.text(), ": ",
+         values_path, " is ", values ? (values->is_list() ? "an empty list" : found(*values)) : "missing",
+         ", expected a list of values");
   for (std::size_t i = 0; i < values->items.size(); ++i) {
     std::string const at = below(values_path, std::to_string(i));
     axis.values.push_back(axis.named ? read_named(values->items[i], axis.stage, at)
-                                     : read_keyed(values->items[i], axis.name, at, reading));
+                                     : read_keyed(values->items[i], axis.name, key->place, at, reading));
     for (std::size_t j = 0; j < i; ++j)
       expect(axis.values[j].label != axis.values[i].label, axis.values[i].place.text(), ": ", at, " is called ",
-             axis.values[i].label, ", as item ", j, " is; give it a label of its own");
+             axis.values[i].label, ", as item ", j,
+             " is; expected a label of its own, as in {value: ..., label: name}");
   }
 
   if (Node const* combine = node.find("combine"))
-    axis.zip = std::get<std::string>(read_value(*combine, word("combine", {"product", "zip"}), below(path, "combine"))) == "zip";
+    axis.zip = std::get<std::string>(
+                   read_value(*combine, word("combine", {"product", "zip"}), below(path, "combine"))) == "zip";
   if (axis.zip) {
     std::string const at = below(path, "combine");
     expect(!before.empty() && before.back().stage == axis.stage, node.place.text(), ": ", at,
@@ -153,7 +171,8 @@ Axis read_axis(Node const& node, std::string const& path, std::vector<Axis> cons
     expect(before.back().values.size() == axis.values.size(), values->place.text(), ": ", values_path, " has ",
            axis.values.size(), " values, expected ", before.back().values.size(), " as in ", before.back().name,
            ", which it is zipped with");
-    expect(!node.find("where"), node.place.text(), ": ", below(path, "where"), ": a zipped item goes where the one before goes");
+    expect(!node.find("where"), node.place.text(), ": ", below(path, "where"),
+           ": a zipped item goes where the one before goes");
   }
   if (Node const* where = node.find("where")) read_where(axis, *where, below(path, "where"), before);
   return axis;
@@ -166,8 +185,10 @@ std::vector<Group> groups_of(std::vector<Axis> const& axes, Stage stage) {
   std::vector<Group> groups;
   for (auto const& axis : axes) {
     if (axis.stage != stage) continue;
-    if (axis.zip) groups.back().push_back(&axis);
-    else groups.push_back({&axis});
+    if (axis.zip)
+      groups.back().push_back(&axis);
+    else
+      groups.push_back({&axis});
   }
   return groups;
 }
@@ -229,7 +250,7 @@ std::vector<Combination> combine(Combination const& start, std::vector<Group> co
 Document read_combination(Node const& root, Combination const& combination, Catalogue const& catalogue) {
   Node tree = root;
   for (auto const* choose : combination.chosen)
-    for (auto const& [key, value] : choose->sets) put(tree, key, value, choose->place);
+    for (auto const& set : choose->sets) put(tree, set.key, set.value, set.key_place);
   Reading reading{catalogue, {}};
   return read_document(tree, reading);
 }
@@ -262,11 +283,13 @@ void add_view(std::vector<View>& views, View view, Place const& place) {
   views.push_back(std::move(view));
 }
 
-Arm read_arm(Node const& root, Combination const& combination, std::vector<Axis> const& axes, Catalogue const& catalogue) {
+Arm read_arm(Node const& root, Combination const& combination, std::vector<Axis> const& axes,
+             Catalogue const& catalogue) {
   Arm arm;
   arm.setting = read_combination(root, combination, catalogue).setting;
   arm.labels = combination.labels;
-  arm.label = join_labels(label_of(arm.setting.position.encodings), "position.encoding", arm.labels, axes, Stage::train);
+  arm.label =
+      join_labels(label_of(arm.setting.position.encodings), "position.encoding", arm.labels, axes, Stage::train);
   Combination start = combination;
   for (auto const& evaluation : arm.setting.evaluate) start.evaluations.push_back(evaluation.name);
   for (auto const& axis : axes)
@@ -293,7 +316,8 @@ Arm read_arm(Node const& root, Combination const& combination, std::vector<Axis>
 std::vector<Axis> read_vary(Node const& node, Reading& reading) {
   std::vector<Axis> axes;
   if (node.kind == Node::Kind::null) return axes;
-  expect(node.is_list(), node.place.text(), ": vary is ", found(node), ", expected a list of blocks with key, stage and values");
+  expect(node.is_list(), node.place.text(), ": vary is ", found(node),
+         ", expected a list of blocks with key, stage and values");
   for (std::size_t i = 0; i < node.items.size(); ++i)
     axes.push_back(read_axis(node.items[i], below("vary", std::to_string(i)), axes, reading));
   return axes;
@@ -301,8 +325,8 @@ std::vector<Axis> read_vary(Node const& node, Reading& reading) {
 
 void fill_bases(Node& root, std::vector<Axis> const& axes) {
   for (auto const& axis : axes)
-    for (auto const& [key, value] : axis.values[0].sets)
-      if (!find_node(root, key) && axis.stage == Stage::train) put(root, key, value, axis.values[0].place);
+    for (auto const& set : axis.values[0].sets)
+      if (!find_node(root, set.key) && axis.stage == Stage::train) put(root, set.key, set.value, set.key_place);
 }
 
 std::vector<Arm> expand(Node const& root, std::vector<Axis> const& axes, Catalogue const& catalogue) {
@@ -310,7 +334,8 @@ std::vector<Arm> expand(Node const& root, std::vector<Axis> const& axes, Catalog
   for (auto const& combination : combine({}, groups_of(axes, Stage::train))) {
     Arm arm = read_arm(root, combination, axes, catalogue);
     for (auto const& known : arms)
-      expect(known.label != arm.label, root.place.text(), ": vary: two arms are called ", arm.label, "; give their values labels");
+      expect(known.label != arm.label, root.place.text(), ": vary: two arms are called ", arm.label,
+             "; give their values labels");
     arms.push_back(std::move(arm));
   }
   return arms;
@@ -330,10 +355,11 @@ std::string write_vary(std::vector<Axis> const& axes, Catalogue const& catalogue
     for (auto const& value : axis.values) {
       std::string text;
       if (axis.named) {
-        for (auto const& [key, node] : value.sets) text += (text.empty() ? "set: {" : ", ") + quote(key) + ": " + written(key, node);
+        for (auto const& set : value.sets)
+          text += (text.empty() ? "set: {" : ", ") + quote(set.key) + ": " + written(set.key, set.value);
         text += "}";
       } else {
-        text = "value: " + written(axis.name, value.sets[0].second);
+        text = "value: " + written(axis.name, value.sets[0].value);
       }
       out += "      - {" + text + ", label: " + quote(value.label) + "}\n";
     }

@@ -5,7 +5,6 @@
 
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace sextant::spec {
@@ -16,7 +15,12 @@ enum class Stage { train, evaluate };
 struct Choose {
   std::string label;
   Place place;
-  std::vector<std::pair<std::string, Node>> sets;
+  struct Set {
+    std::string key;
+    Place key_place;
+    Node value;
+  };
+  std::vector<Set> sets;
 };
 
 /// One item of `vary`.

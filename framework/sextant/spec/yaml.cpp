@@ -1,10 +1,10 @@
 #include <sextant/base/error.hpp>
 #include <sextant/spec/yaml.hpp>
 
-#include <sstream>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
+#include <sstream>
 
 namespace sextant::spec {
 namespace {
@@ -77,8 +77,8 @@ class Builder : public YAML::EventHandler {
     Frame& top = stack_.back();
     last_key = below(top.path, name);
     for (auto const& entry : top.node.entries)
-      expect(entry.key != name, place(mark).text(), ": ", last_key, " is given twice, on lines ", entry.place.line, " and ",
-             mark.line + 1, "; expected once");
+      expect(entry.key != name, place(mark).text(), ": ", last_key, " is given twice, on lines ", entry.place.line,
+             " and ", mark.line + 1, "; expected once");
     top.node.entries.push_back({name, place(mark), {}});
     top.have_key = true;
   }

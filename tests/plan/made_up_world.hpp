@@ -1,0 +1,29 @@
+// Worlds to plan in: a made-up text, and plugins real or made up.
+#pragma once
+#include <sextant/base/error.hpp>
+#include <sextant/plan/plan.hpp>
+
+namespace sextant::test {
+
+/// kjv has 4 000 000 bytes; there is no other text.
+inline plan::CorpusFacts made_up_corpus(std::string const& name) {
+  expect(name == "kjv", "there is no text ", name, "; known: kjv");
+  return {.sha256 = std::string(64, 'a'), .tokens = 4000000};
+}
+
+/// The plugins of the build.
+inline plan::World world_with_plugins() {
+  return plan::world_of(encoding::Registry::global(), made_up_corpus, {.gflops = 60, .memory = 16e9});
+}
+
+/// Nothing of the machine: plugins hash to their names and add no parameters.
+inline plan::World made_up_world() {
+  plan::World world;
+  world.corpus = made_up_corpus;
+  world.plugin_sha256 = [](encoding::Role, std::string const& name) { return "sha of " + name; };
+  world.position = [](spec::Model const&, encoding::PositionChoice const&, int) { return plan::PositionFacts{}; };
+  world.machine = {.gflops = 100, .memory = 0};
+  return world;
+}
+
+}  // namespace sextant::test
