@@ -144,6 +144,29 @@ TEST_CASE("attention: memory grows with the length, not its square, and is kept 
   CHECK(workspace.bytes() == bytes);
 }
 
+TEST_CASE("attention: 2^31 pairs and more, in bounded memory, with the right last rows", "[attention][reports]") {
+  Shape const shape = GENERATE(Shape{1, 32, 1, 8192, 8192, 4, 4}, Shape{1, 1, 1, 65536, 65536, 4, 4});
+  int const length = shape.query_len, last = 150, window = 64;
+  Attention<float> a(shape);
+  test::LinearBias<float> bias(1, std::vector<double>(shape.heads, 0.01));
+  a.in.modifiers = {&bias}, a.in.mask.window = window;
+  kernels::AttentionWorkspace workspace;
+  kernels::attention_forward<float>(Exec(), a.in, a.out, a.log_sum_exp, workspace);
+  CHECK(workspace.bytes() < (std::size_t{64} << 20));
+  auto const tail = [&](Heads<float> const& x, int rows) {  // of the last head
+    int const head = x.extent_int(1) - 1;
+    return Heads<float>(
+        Kokkos::subview(x, Kokkos::ALL, std::pair(head, head + 1), std::pair(length - rows, length), Kokkos::ALL));
+  };
+  Attention<float> plain(Shape{1, 1, 1, last, last, 4, 4});
+  plain.in.query = tail(a.query, last), plain.in.key = tail(a.key, last), plain.in.value = tail(a.value, last);
+  plain.in.modifiers = a.in.modifiers, plain.in.mask = a.in.mask;
+  plain.reference_forward();
+  int const whole = last - window;  // rows whose window lies in the slice
+  auto const rows = Kokkos::subview(plain.out, Kokkos::ALL, Kokkos::ALL, std::pair(window, last), Kokkos::ALL);
+  CHECK_THAT(tail(a.out, whole), CloseTo(Heads<float>(rows), 1e-5));
+}
+
 TEST_CASE("attention: what a modifier throws reaches the caller, and the workspace can be used again", "[attention]") {
   Attention<float> a(Shape{1, 2, 2, 200, 200, 8, 8});
   Thrower<float> thrower;
