@@ -19,7 +19,7 @@ class Parser {
         text(source_.substr(at_, end - at_));
         at_ = end;
       } else if (source_.substr(at_).starts_with("<!DOCTYPE") || source_.substr(at_).starts_with("<?xml")) {
-        at_ = source_.find('>', at_) + 1;
+        at_ = std::min(source_.find('>', at_), source_.size() - 1) + 1;
       } else {
         tag();
       }
@@ -74,7 +74,7 @@ class Parser {
         fault("</" + name + "> closes nothing");
       else
         open_.pop_back();
-      at_ = source_.find('>', at_) + 1;
+      at_ = std::min(source_.find('>', at_), source_.size() - 1) + 1;
       return;
     }
     Element element{name, {}, ""};
@@ -108,7 +108,7 @@ class Parser {
       return false;
     }
     at_ += 2;
-    std::size_t const end = source_.find('"', at_);
+    std::size_t const end = std::min(source_.find('"', at_), source_.size() - 1);
     std::string_view const raw = source_.substr(at_, end - at_);
     if (raw.find('<') != std::string_view::npos) fault("a bare < in an attribute");
     if (!element.attributes.emplace(name, unescaped(raw)).second) fault("attribute " + name + " twice");

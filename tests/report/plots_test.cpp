@@ -58,10 +58,10 @@ TEST_CASE("every plot is well-formed SVG with a title, a description and a role"
     auto const markup = test::parse_markup(svg, false);
     CHECK(markup.faults == std::vector<std::string>{});
     REQUIRE(markup.named("svg").size() == 1);
-    auto const root = markup.named("svg")[0];
+    auto const root = markup.named("svg").at(0);
     CHECK(root.attributes.at("role") == "img");
-    CHECK_FALSE(markup.named("desc")[0].text.empty());
-    CHECK_THAT(root.attributes.at("aria-labelledby"), ContainsSubstring(markup.named("title")[0].attributes.at("id")));
+    CHECK_FALSE(markup.named("desc").at(0).text.empty());
+    CHECK_THAT(root.attributes.at("aria-labelledby"), ContainsSubstring(markup.named("title").at(0).attributes.at("id")));
     CHECK_THAT(svg, !ContainsSubstring("nan") && !ContainsSubstring("inf,"));
     CHECK_THAT(svg, ContainsSubstring("prefers-color-scheme: dark"));
     CHECK(markup.named("image").empty());
@@ -106,7 +106,7 @@ TEST_CASE("a drawn point lies where its axis says", "[report][plot]") {
   chart.y = linear_axis(1, 3, 4, "loss");
   chart.lines = {{"rope", {}, {{128, 1.0, 0, 0, 1}, {512, 2.0, 0, 0, 1}, {2048, 3.0, 0, 0, 1}}, true, false}};
   auto const markup = test::parse_markup(svg_inline(chart, Layout::wide), false);
-  auto const d = markup.with_class("sx-stroke")[0].attributes.at("d");
+  auto const d = markup.with_class("sx-stroke").at(0).attributes.at("d");
   double x[3], y[3];
   REQUIRE(std::sscanf(d.c_str(), "M%lf,%lfL%lf,%lfL%lf,%lf", &x[0], &y[0], &x[1], &y[1], &x[2], &y[2]) == 6);
   CHECK_THAT(x[1], WithinAbs(0.5 * (x[0] + x[2]), 0.011));  // 512 is the geometric middle of 128 and 2048
@@ -162,6 +162,14 @@ TEST_CASE("loss by position takes the longest window and averages its bins", "[r
   CHECK(chart.lines[0].points[3].x == 7);    // the middle of [6, 8)
   CHECK(std::isnan(chart.lines[0].points[3].low));
   CHECK(chart.trained->x == 32);
+
+  study.runs.push_back(run);
+  study.runs[1].seed = 5;
+  for (double& loss : study.runs[1].positions[1].loss) loss += 2;
+  auto const both = make_plot(study, "per_position").lines[0].points[3];  // 6.5 and 8.5
+  CHECK(both.y == 7.5);
+  CHECK(both.n == 2);
+  CHECK_THAT(both.high - both.y, WithinRel(12.7062047, 1e-6));  // sd sqrt 2, over sqrt 2
 }
 
 TEST_CASE("values that are not finite break the line and are counted in a note", "[report][plot]") {
@@ -212,6 +220,28 @@ TEST_CASE("a scaled arm keeps its encoding's colour and differs in dash and mark
   CHECK(ntk.ink == plain.ink);
   CHECK_FALSE(yarn == plain);
   CHECK_FALSE(yarn.dash == ntk.dash);
+}
+
+TEST_CASE("thirty scalings of one encoding keep its colour and still look different", "[report][plot]") {
+  std::vector<Arm> arms{{"rope", "none"}};
+  for (int i = 0; i < 30; ++i) arms.push_back({"rope", text("scaling_", i)});
+  Looks const looks(arms);
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    CHECK(looks.of(arms[i]).ink == look_of(Arm{"rope", "none"}).ink);
+    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(looks.of(arms[i]) == looks.of(arms[j]));
+  }
+}
+
+TEST_CASE("a reader without CSS sees the palette's colours, one without attributes its classes", "[report][plot]") {
+  auto const markup = test::parse_markup(plot_svg(test::synthetic_study(), "extrapolation"), false);
+  std::size_t seen = 0;
+  for (auto const& element : markup.elements)
+    for (std::size_t i = 0; i < inks.size(); ++i) {
+      if (!element.has_class(text("sx-i", i))) continue;
+      CHECK(element.attributes.at("color") == inks[i].light);
+      ++seen;
+    }
+  CHECK(seen == 3 * 9);  // band, line and label of every arm
 }
 
 TEST_CASE("no two of many arms look alike", "[report][plot]") {
