@@ -12,8 +12,6 @@
 
 namespace sextant::kernels::host {
 namespace {
-using namespace simd;
-
 template <class T>
 class Backward {
  public:

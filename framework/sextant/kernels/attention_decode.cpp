@@ -6,8 +6,6 @@
 
 namespace sextant::kernels::host {
 namespace {
-using namespace simd;
-
 inline constexpr int split_keys = 256;
 inline constexpr int value_block = 16;  // keys whose values stay in L1 while the rows pass over them
 

@@ -1,246 +1,23 @@
-// Blocked attention, forward: 96 query rows against up to four chunks of 64 keys a step, online softmax in base 2.
-//
-// Per (batch, kv head) keys are packed transposed and values as rows, both in panels; each (batch, head, query block) is
-// then one task. Every sum has a fixed order that no other task, thread or batch row enters.
-#include <sextant/kernels/attention_host.hpp>
-
-#include <cmath>
+// Blocked attention, forward: packs keys and values and hands the blocks of query rows to the workers.
+#include <sextant/kernels/attention_forward_block.hpp>
 
 namespace sextant::kernels::host {
 namespace {
-using namespace simd;
-
-inline constexpr int slots = 4;  // chunks of a step
-inline constexpr int groups = block / block_rows;
 /// Keys and values are packed for as many (batch, kv head) at a time as fit in here, and for at least one.
 inline constexpr std::int64_t packed_bytes = 16 << 20;
+/// A (batch, kv head) that packs to no more than this can be the business of one worker.
+inline constexpr std::int64_t near_bytes = 256 << 10;
 
+/// Keys and values of chunk c of one (batch, kv head) into place `pair`.
 template <class T>
-struct Packed {
-  int first_chunk, chunks, key_dim, value_dim;  // value_dim in whole vectors
-  T* data;
-  std::int64_t chunk_size() const { return std::int64_t(chunk) * (key_dim + value_dim); }
-  T* key(std::int64_t pair, int c) const { return data + (pair * chunks + c - first_chunk) * chunk_size(); }
-  T* value(std::int64_t pair, int c) const { return key(pair, c) + std::int64_t(chunk) * key_dim; }
-};
+void pack(Problem<T> const& p, Packed<T> const& packed, std::int64_t pair, int b, int h, int c) {
+  int const col = c * chunk, cols = std::min(chunk, p.key_len - col);
+  MaskRow const mask(p.mask, b, p.query_len, p.key_len);
+  int const* const ids = mask.key_ids() ? mask.key_ids() + col : nullptr;
+  pack_transposed(p.key.at(b, h, col), p.key.row, cols, chunk, p.head_dim, ids, packed.key(pair, c));
+  pack_rows(p.value.at(b, h, col), p.value.row, cols, chunk, p.value_dim, ids, packed.value(pair, c));
+}
 
-template <class T>
-class ForwardBlock {
- public:
-  ForwardBlock(Problem<T> const& p, Packed<T> const& packed, Cursor memory) : p_(p), packed_(packed) { carve(memory); }
-
-  static std::size_t scratch(Problem<T> const& p, Packed<T> const& packed) {
-    ForwardBlock measure(p, packed, Cursor());
-    Cursor counter;
-    measure.carve(counter);
-    return counter.used();
-  }
-
-  void run(int b, int h, std::int64_t pair, int row, Rows<T> const& out) {
-    b_ = b, h_ = h, row_ = row, rows_ = std::min(block, p_.query_len - row), pair_ = pair;
-    MaskRow const mask(p_.mask, b, p_.query_len, p_.key_len);
-    start(mask);
-    Span const hull = mask.keys(row_, rows_);
-    Span const ids = mask.query_range(row_, rows_);
-    used_ = 0;
-    for (int col = hull.begin / chunk * chunk; col < hull.end; col += chunk) {
-      int const cols = std::min(chunk, p_.key_len - col);
-      Span const key_ids = mask.key_range(col, cols);
-      auto const part = mask.part(row_, rows_, ids, col, cols, key_ids);
-      if (part.begin >= part.end || !p_.visible(b_, row_, rows_, col, cols)) continue;
-      col_[used_] = col, key_ids_[used_] = key_ids;
-      if (++used_ == slots) step(mask), used_ = 0;
-    }
-    if (used_) step(mask);
-    finish(out);
-  }
-
- private:
-  static constexpr int W = width<T>, R = block_rows, P = panel_width<T>;
-  static constexpr int stride = slots * chunk + 64 / static_cast<int>(sizeof(T));  // rows fall on different cache sets
-
-  void carve(Cursor& memory) {
-    logit_ = memory.take<T>(block * stride);
-    query_ = memory.take<T>(std::int64_t(block) * p_.head_dim);
-    out_ = memory.take<T>(std::int64_t(block) * packed_.value_dim);
-    sum_ = memory.take<T>(block * W);
-    top_ = memory.take<T>(block * W);
-    max_ = memory.take<T>(block + W);
-    next_ = memory.take<T>(block + W);
-    factor_ = memory.take<T>(block + W);
-  }
-
-  int used_groups() const { return (rows_ + R - 1) / R; }
-  int rows_of(int g) const { return std::min(R, rows_ - g * R); }
-
-  void start(MaskRow const& mask) {
-    int const padded = used_groups() * R;
-    for (int r = 0; r < padded; ++r) {
-      T const* const from = r < rows_ ? p_.query.at(b_, h_, row_ + r) : nullptr;
-      bool const used = from && (!mask.query_ids() || mask.query_ids()[row_ + r] >= 0);
-      T* const to = query_ + r * p_.head_dim;
-      if (!used) {
-        std::fill_n(to, p_.head_dim, T(0));
-        continue;
-      }
-      for (int d = 0; d < p_.head_dim; ++d) to[d] = from[d] * p_.scale;
-    }
-    std::fill_n(out_, std::int64_t(padded) * packed_.value_dim, T(0));
-    std::fill_n(sum_, padded * W, T(0));
-    std::fill_n(max_, block + W, T(hidden_below * log2_e));
-    std::fill_n(next_, block + W, T(hidden_below));
-    for (int g = 0; g < used_groups(); ++g) ids_[g] = mask.query_range(row_ + g * R, rows_of(g));
-  }
-
-  void step(MaskRow const& mask) {
-    bool const plain = p_.modifiers.empty();
-    std::fill_n(top_, used_groups() * R * W, T(hidden_below));
-    for (int s = 0; s < used_; ++s)
-      for (int g = 0; g < used_groups(); ++g) {
-        auto& part = part_[g][s] = mask.part(row_ + g * R, rows_of(g), ids_[g], col_[s], chunk, key_ids_[s]);
-        part.begin = part.begin / P * P, part.end = round_up(part.end, W);
-        if (plain && !part.masked)
-          logits<true>(g, s);
-        else
-          logits<false>(g, s);
-        if (plain && part.masked) hide_and_max(mask, g, s);
-      }
-    if (!plain) {
-      modify();
-      for (int s = 0; s < used_; ++s)
-        for (int g = 0; g < used_groups(); ++g) hide_and_max(mask, g, s);
-    }
-    for (int r = 0; r < used_groups() * R; ++r) next_[r] = largest<T>(load(top_ + r * W));
-    for (int r = 0; r < used_groups() * R; r += W) {
-      Vec<T> const old = load(max_ + r), now = simd::max(old, load(next_ + r) * T(log2_e));
-      store(factor_ + r, exp2<T>(old - now));
-      store(max_ + r, now);
-    }
-    for (int g = 0; g < used_groups(); ++g) weights(g);
-    for (int d = 0; d < packed_.value_dim; d += P)
-      for (int g = 0; g < used_groups(); ++g) values(g, d);
-  }
-
-  T* logit(int g, int s) const { return logit_ + g * R * stride + s * chunk; }
-
-  template <int V>
-  static SEXTANT_INLINE Vec<T> highest(Vec<T> const (&x)[V]) {
-    Vec<T> top = x[0];
-    unroll<V - 1>([&](auto v) SEXTANT_INLINE_LAMBDA { top = simd::max(top, x[v + 1]); });
-    return top;
-  }
-
-  template <bool Max>
-  void logits(int g, int s) {
-    auto const part = part_[g][s];
-    T* const to = logit(g, s);
-    T* const top = top_ + g * R * W;
-    T const* const keys = packed_.key(pair_, col_[s] / chunk);
-    int const depth = p_.head_dim;
-    for (int j = part.begin; j < part.end; j += P)
-      with_vectors((part.end - j) / W, [&](auto vectors) SEXTANT_INLINE_LAMBDA {
-        block_product<T, R, vectors>(
-            query_ + g * R * depth, depth, 1, keys + j * depth, P, depth,
-            [&](auto r, auto const& x) SEXTANT_INLINE_LAMBDA {
-              unroll<vectors>([&](auto v) SEXTANT_INLINE_LAMBDA { store(to + r * stride + j + v * W, x[v]); });
-              if constexpr (Max) store(top + r * W, simd::max(load(top + r * W), highest(x)));
-            });
-      });
-    if (p_.modifiers.empty()) return;
-    for (int r = 0; r < R; ++r) {  // the chain sees a defined tile
-      std::fill(to + r * stride, to + r * stride + part.begin, T(0));
-      std::fill(to + r * stride + part.end, to + r * stride + chunk, T(0));
-    }
-  }
-
-  /// The chain, once for each run of neighbouring chunks.
-  void modify() {
-    for (int s = 0, n; s < used_; s += n) {
-      for (n = 1; s + n < used_ && col_[s + n] == col_[s] + n * chunk;) ++n;
-      int const cols = std::min(n * chunk, p_.key_len - col_[s]);
-      Tile<T> const tile = p_.tile(b_, h_, row_, rows_, col_[s], cols, logit_ + s * chunk, stride);
-      for (auto const* link : p_.modifiers) link->forward(tile);
-    }
-  }
-
-  void hide_and_max(MaskRow const& mask, int g, int s) {
-    auto const part = part_[g][s];
-    T* const x = logit(g, s);
-    if (part.masked) mask.hide(x, stride, row_ + g * R, rows_of(g), col_[s], part.begin, part.end);
-    for (int r = 0; r < R; ++r) {
-      Vec<T> top = load(top_ + (g * R + r) * W);
-      for (int j = part.begin; j < part.end; j += W) top = simd::max(top, load(x + r * stride + j));
-      store(top_ + (g * R + r) * W, top);
-    }
-  }
-
-  /// logit -> 2^(logit log2 e - max), and its sum by lanes.
-  void weights(int g) {
-    for (int r = g * R; r < g * R + R; ++r) {
-      Vec<T> const top = broadcast(max_[r]);
-      Vec<T> even = load(sum_ + r * W) * factor_[r], odd{};
-      for (int s = 0; s < used_; ++s) {
-        auto const part = part_[g][s];
-        T* const x = logit_ + r * stride + s * chunk;
-        int j = part.begin;
-        for (; j + 2 * W <= part.end; j += 2 * W) {
-          Vec<T> const p0 = exp2<T>(load(x + j) * T(log2_e) - top), p1 = exp2<T>(load(x + j + W) * T(log2_e) - top);
-          store(x + j, p0), store(x + j + W, p1);
-          even += p0, odd += p1;
-        }
-        if (j < part.end) {
-          Vec<T> const p0 = exp2<T>(load(x + j) * T(log2_e) - top);
-          store(x + j, p0);
-          even += p0;
-        }
-      }
-      store(sum_ + r * W, even + odd);
-    }
-  }
-
-  /// out = factor * out + weights * values, for the panel that begins at dimension d.
-  void values(int g, int d) {
-    int const dim = packed_.value_dim, wide = std::min(P, dim - d);
-    T const* const factor = factor_ + g * R;
-    with_vectors(wide / W, [&](auto vectors) SEXTANT_INLINE_LAMBDA {
-      block_update<T, R, vectors>(out_ + g * R * dim + d, dim, [&](auto& x) SEXTANT_INLINE_LAMBDA {
-        unroll<R>([&](auto r) SEXTANT_INLINE_LAMBDA {
-          unroll<vectors>([&](auto v) SEXTANT_INLINE_LAMBDA { x[r][v] *= factor[r]; });
-        });
-        for (int s = 0; s < used_; ++s) {
-          auto const part = part_[g][s];
-          T const* const panel = packed_.value(pair_, col_[s] / chunk) + d * chunk;
-          block_sum<T, R, vectors>(x, logit(g, s) + part.begin, stride, 1, panel + part.begin * wide, wide,
-                                   part.end - part.begin);
-        }
-      });
-    });
-  }
-
-  void finish(Rows<T> const& out) {
-    T* const log_sum_exp = p_.log_sum_exp_at(b_, h_) + row_;
-    for (int r = 0; r < rows_; ++r) {
-      T const total = sum<T>(load(sum_ + r * W));
-      bool const empty = total == T(0);
-      T const inverse = empty ? T(0) : T(1) / total;
-      T* const to = out.at(b_, h_, row_ + r);
-      T const* const from = out_ + r * packed_.value_dim;
-      for (int d = 0; d < p_.value_dim; ++d) to[d] = from[d] * inverse;
-      log_sum_exp[r] = empty ? -std::numeric_limits<T>::infinity() : max_[r] * T(ln_2) + std::log(total);
-    }
-  }
-
-  Problem<T> const& p_;
-  Packed<T> packed_;
-  int b_ = 0, h_ = 0, row_ = 0, rows_ = 0, used_ = 0;
-  std::int64_t pair_ = 0;
-  int col_[slots] = {};
-  Span key_ids_[slots] = {}, ids_[groups] = {};
-  MaskRow::Part part_[groups][slots] = {};
-  T *logit_, *query_, *out_;  // [block, stride], [block, head_dim], [block, packed value_dim]
-  T *sum_, *top_;             // [block, W]: sum of weights and largest logit of the step, by lane
-  T *max_, *next_, *factor_;  // [block + W]: log2 units; natural units; 2^(old max - new max)
-};
 }  // namespace
 
 template <class T>
@@ -250,35 +27,45 @@ void forward(Problem<T> const& p, Rows<T> const& out, Workshop const& shop) {
   int const first = hull.begin / chunk, last = std::max(first, (hull.end + chunk - 1) / chunk);
   Packed<T> packed{first, last - first, p.head_dim, round_up(p.value_dim, width<T>), nullptr};
 
-  std::int64_t const pairs = std::int64_t(p.batch) * p.kv_heads;
-  std::int64_t const pair_bytes =
-      std::max<std::int64_t>(1, packed.chunks * packed.chunk_size() * std::int64_t(sizeof(T)));
+  std::int64_t const pairs = std::int64_t(p.batch) * p.kv_heads, pair_size = packed.chunks * packed.chunk_size();
+  std::int64_t const pair_bytes = std::max<std::int64_t>(1, pair_size * std::int64_t(sizeof(T)));
+  int const blocks = (p.query_len + block - 1) / block;
+  std::size_t const scratch = ForwardBlock<T>::scratch(p, packed);
+  auto const own = [&](int worker) { return Cursor((*shop.own)[static_cast<std::size_t>(worker)].data()); };
+
+  // Many short pairs: each is one task, and what it packs stays in its worker's cache. The bits are the same.
+  if (pair_bytes <= near_bytes && pairs >= 4 * static_cast<std::int64_t>(shop.own->size())) {
+    shop.reserve_each(scratch + static_cast<std::size_t>(pair_bytes) + 64);
+    shop.run("sextant::attention_forward", pairs, [&](int worker, std::int64_t pair) {
+      Cursor memory = own(worker);
+      Packed<T> mine = packed;
+      mine.data = memory.take<T>(pair_size);
+      int const b = static_cast<int>(pair / p.kv_heads), kv_head = static_cast<int>(pair % p.kv_heads);
+      for (int c = first; c < last; ++c) pack(p, mine, 0, b, kv_head, c);
+      ForwardBlock<T> work(p, mine, memory);
+      for (int g = 0; g < p.group(); ++g)
+        for (int k = 0; k < blocks; ++k) work.run(b, kv_head * p.group() + g, 0, k * block, out);
+    });
+    return;
+  }
+
   std::int64_t const wave = std::clamp<std::int64_t>(packed_bytes / pair_bytes, 1, pairs);
   shop.shared->reserve(static_cast<std::size_t>(wave * pair_bytes));
   packed.data = static_cast<T*>(shop.shared->data());
-  shop.reserve_each(ForwardBlock<T>::scratch(p, packed));
-
-  int const blocks = (p.query_len + block - 1) / block;
+  shop.reserve_each(scratch);
   for (std::int64_t begin = 0; begin < pairs; begin += wave) {
-    std::int64_t const count = std::min(wave, pairs - begin);
+    std::int64_t const count = std::min(wave, pairs - begin), lanes = count * p.group();
+    auto const batch_of = [&](std::int64_t pair) { return static_cast<int>((begin + pair) / p.kv_heads); };
+    auto const head_of = [&](std::int64_t pair) { return static_cast<int>((begin + pair) % p.kv_heads); };
     shop.run("sextant::attention_pack", count * packed.chunks, [&](int, std::int64_t task) {
       std::int64_t const pair = task / packed.chunks;
-      int const b = static_cast<int>((begin + pair) / p.kv_heads), h = static_cast<int>((begin + pair) % p.kv_heads);
-      int const c = first + static_cast<int>(task % packed.chunks), col = c * chunk;
-      int const cols = std::min(chunk, p.key_len - col);
-      MaskRow const mask(p.mask, b, p.query_len, p.key_len);
-      int const* const ids = mask.key_ids() ? mask.key_ids() + col : nullptr;
-      pack_transposed(p.key.at(b, h, col), p.key.row, cols, chunk, p.head_dim, ids, packed.key(pair, c));
-      pack_rows(p.value.at(b, h, col), p.value.row, cols, chunk, p.value_dim, ids, packed.value(pair, c));
+      pack(p, packed, pair, batch_of(pair), head_of(pair), first + static_cast<int>(task % packed.chunks));
     });
-    std::int64_t const lanes = count * p.group();
     shop.run("sextant::attention_forward", lanes * blocks, [&](int worker, std::int64_t task) {
       std::int64_t const lane = task % lanes, pair = lane / p.group();
       int const row = (blocks - 1 - static_cast<int>(task / lanes)) * block;  // the long rows first
-      int const b = static_cast<int>((begin + pair) / p.kv_heads);
-      int const h = static_cast<int>((begin + pair) % p.kv_heads * p.group() + lane % p.group());
-      ForwardBlock<T>(p, packed, Cursor((*shop.own)[static_cast<std::size_t>(worker)].data()))
-          .run(b, h, pair, row, out);
+      int const h = head_of(pair) * p.group() + static_cast<int>(lane % p.group());
+      ForwardBlock<T>(p, packed, own(worker)).run(batch_of(pair), h, pair, row, out);
     });
   }
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace sextant::kernels::host {
+using namespace simd;
 
 /// Keys of a chunk: what is packed, masked and skipped as one.
 inline constexpr int chunk = 64;
