@@ -112,6 +112,25 @@ TEST_CASE("a study file holds the runs with their lengths joined, and every meas
   CHECK(rows[7] == row("rope", 23, 256, 5));
 }
 
+TEST_CASE("a measurement bears the names that the study gives its run, not those of the study that made it",
+          "[results][study]") {
+  Scratch const scratch;
+  Store const store(scratch / "study");
+  write(store, "s", evaluated(row("rope", 11, 128, 2)));
+  Study study;
+  study.name = "second";
+  study.runs = {
+      {.id = "r", .seed = 12, .encoding = "turned", .scaling = "ntk", .labels = {}, .parents = {}, .stages = {"s"}}};
+  ResultTable const rows = table(assemble(study, store).group("summary/results"));
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].study == "second");
+  CHECK(rows[0].run == "r");
+  CHECK(rows[0].seed == 12);
+  CHECK(rows[0].encoding == "turned");
+  CHECK(rows[0].scaling == "ntk");
+  CHECK(rows[0].value == 2);
+}
+
 TEST_CASE("the default plot is mean and Student interval over seeds", "[results][study]") {
   ResultTable const rows{row("nope", 11, 128, 3), row("nope", 23, 128, 5), row("nope", 47, 128, 4),
                          row("rope", 11, 128, 2)};

@@ -60,6 +60,7 @@ int run_study(SpecArguments const& arguments, run::RunOptions options, Context& 
   results::Store const store(options.folder);
   keep_old_study(store.study_file(), spec);
   for (auto const& note : plan.notes) fmt::print(stderr, "note: {}\n", note);
+  plan::expect_fits(plan, [&](std::string const& id) { return store.done(id); });
 
   run::catch_signals();
   run::Outcome outcome;
@@ -152,7 +153,9 @@ void add_plan(CLI::App& app, Context& context) {
     plan::Plan const plan = plan_of(spec, registry, context.threads);
     results::Store const store(folder_of(*arguments, spec));
     auto const is_done = [&](std::string const& id) { return store.done(id); };
-    fmt::print("{}", context.json ? plan_json(plan, is_done) + "\n" : plan_text(plan, is_done));
+    fmt::print("{}", context.json ? plan_json(plan, is_done) : plan_text(plan, is_done));
+    std::fflush(stdout);
+    plan::expect_fits(plan, is_done);
   });
 }
 

@@ -75,21 +75,16 @@ Cost train_cost(Model const& model, spec::Train const& train, PositionFacts cons
   return cost;
 }
 
-int evaluate_rows(spec::Train const& train, spec::Evaluation const& evaluation, int length) {
-  std::int64_t const tokens = static_cast<std::int64_t>(train.rows) * train.length;
-  return static_cast<int>(std::clamp<std::int64_t>(tokens / length, 1, evaluation.windows));
+int evaluate_rows(spec::Evaluation const& evaluation, int seen) {
+  return std::clamp(8192 / seen, 1, evaluation.windows);
 }
 
-Cost evaluate_cost(Model const& model, spec::Evaluation const& evaluation, int rows, int length,
+Cost evaluate_cost(Model const& model, spec::Evaluation const& evaluation, int rows, int seen,
                    PositionFacts const& position, Machine const& machine) {
   Cost cost;
   cost.parameters = parameters_of(model, position);
-  bool const cut = evaluation.context && *evaluation.context < length;
-  double const seen = cut ? *evaluation.context : length;
-  double const tokens = static_cast<double>(evaluation.windows) * length * (cut ? 2 : 1);
-  cost.flop = forward_flop(model, tokens, seen);
-  double const at_once = cut ? rows * 2.0 * length / seen : rows;
-  cost.bytes = 4.0 * static_cast<double>(cost.parameters) + activation_bytes(model, at_once, seen, false);
+  cost.flop = forward_flop(model, static_cast<double>(evaluation.windows) * seen, seen);
+  cost.bytes = 4.0 * static_cast<double>(cost.parameters) + activation_bytes(model, rows, seen, false);
   cost.seconds = cost.flop / (machine.gflops * 1e9);
   return cost;
 }

@@ -42,11 +42,11 @@ double activation_bytes(spec::Model const& model, double rows, double length, bo
 Cost train_cost(spec::Model const& model, spec::Train const& train, PositionFacts const& position,
                 Machine const& machine);
 
-/// Windows in one forward pass: about as many tokens as a training batch has, at least one window.
-int evaluate_rows(spec::Train const& train, spec::Evaluation const& evaluation, int length);
+/// Windows in one forward pass: as many as hold 8192 tokens, at least one.
+int evaluate_rows(spec::Evaluation const& evaluation, int seen);
 
-/// A forward pass over every window. Where a context cuts the window, neighbouring chunks overlap by half: twice that.
-Cost evaluate_cost(spec::Model const& model, spec::Evaluation const& evaluation, int rows, int length,
+/// A forward pass over the `seen` last tokens of every window.
+Cost evaluate_cost(spec::Model const& model, spec::Evaluation const& evaluation, int rows, int seen,
                    PositionFacts const& position, Machine const& machine);
 
 /// Bytes that this machine could give to a process now: MemAvailable, or the cgroup's limit when that is lower.

@@ -89,6 +89,7 @@ std::string canonical_evaluate(EvaluateStage const& stage, World const& world) {
                     {"test", stage.data.split.test},
                     {"position", position_json(stage.position, world)},
                     {"probe", "lm_loss"},
+                    {"name", stage.evaluation.name},  // the record bears it
                     {"length", stage.length},
                     {"span", stage.span},
                     {"windows", stage.evaluation.windows},

@@ -6,7 +6,7 @@
 
 namespace sextant::plan {
 
-/// JSON with sorted keys and numbers that keep every bit. Holds no label, order, wall time or place in the spec.
+/// JSON with sorted keys and numbers that keep every bit. Holds no arm or view, order, wall time or place in the spec.
 std::string canonical_train(TrainStage const& stage, World const& world);
 std::string canonical_evaluate(EvaluateStage const& stage, World const& world);
 

@@ -112,20 +112,28 @@ class Planner {
       stage.order_seed = setting.data.order.seed.value_or(seed);
       stage.canonical = canonical_train(stage, world_);
       stage.id = id_of(stage.canonical);
-      for (EvaluateStage measure : measured) {
-        measure.seed = seed;
-        measure.train_id = stage.id;
-        measure.canonical = canonical_evaluate(measure, world_);
-        measure.id = id_of(measure.canonical);
-        measure.repeats = !evaluated_.insert(measure.id).second;
-        plan_.evaluate.push_back(std::move(measure));
-      }
       auto const [known, is_new] = trained_.emplace(stage.id, arm.label);
+      add_measurements(measured, stage, known->second);
       if (is_new)
         plan_.train.push_back(std::move(stage));
       else
-        plan_.notes.push_back(
-            text(arm.label, " with seed ", seed, " trains the same model as ", known->second, ": trained once"));
+        plan_.notes.push_back(text(arm.label, " with seed ", seed, " is the same model as ", known->second,
+                                   ", and stands in the results under that name alone"));
+    }
+  }
+
+  // `owner`: the arm that a model of this id was first planned for. An arm that is another once more adds nothing.
+  void add_measurements(std::vector<EvaluateStage> measured, TrainStage const& train, std::string const& owner) {
+    for (auto& measure : measured) {
+      measure.seed = train.seed;
+      measure.train_id = train.id;
+      measure.canonical = canonical_evaluate(measure, world_);
+      measure.id = id_of(measure.canonical);
+      measure.repeats = !evaluated_.insert(measure.id).second;
+      expect(owner == train.arm || measure.repeats, spec_.file, ": ", train.arm, " is the same model as ", owner,
+             " but is measured under ", measure.view, " by ", measure.evaluation.name, " as that one is not; expected ",
+             "arms that differ, or the same measurements");
+      if (owner == train.arm) plan_.evaluate.push_back(std::move(measure));
     }
   }
 
@@ -154,7 +162,7 @@ class Planner {
     stage.evaluation = evaluation;
     stage.model = arm.setting.model;
     stage.data = arm.setting.data;
-    stage.rows = evaluate_rows(arm.setting.train, evaluation, length);
+    stage.rows = evaluate_rows(evaluation, stage.seen());
     stage.position = settle(view.position, stage.seen());
     std::string const place =
         at(view.places, view.position.scalings.empty() ? "position.encoding" : "position.scaling");
@@ -162,7 +170,7 @@ class Planner {
     PositionFacts const seen = facts(arm, stage.position, stage.seen(), place, what);
     expect(seen.parameters == trained.parameters, place, ": ", what, " has ", seen.parameters,
            " trained numbers of its own, expected the ", trained.parameters, " that it was trained with");
-    stage.cost = evaluate_cost(stage.model, evaluation, stage.rows, length, seen, world_.machine);
+    stage.cost = evaluate_cost(stage.model, evaluation, stage.rows, stage.seen(), seen, world_.machine);
     return stage;
   }
 

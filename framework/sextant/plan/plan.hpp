@@ -42,7 +42,7 @@ struct EvaluateStage {
   spec::Model model;
   spec::Data data;
   encoding::PositionChoice position;  ///< `factor: auto` settled for the tokens seen
-  bool repeats = false;  ///< its id stands earlier in the list: one record under two names, nothing to compute
+  bool repeats = false;               ///< its id stands earlier: one record for two views that coincide here
   Cost cost;
   /// Tokens that the model sees at once: length, or the evaluation's context if that is shorter.
   int seen() const { return evaluation.context && *evaluation.context < length ? *evaluation.context : length; }

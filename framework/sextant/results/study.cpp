@@ -24,7 +24,7 @@ std::string status(Run const& run, Store const& store, std::string& message) {
   return "done";
 }
 
-Group run_group(Run const& run, Store const& store, ResultTable& rows) {
+Group run_group(Study const& study, Run const& run, Store const& store, ResultTable& rows) {
   Group out;
   std::string message;
   out.set("status", status(run, store, message)).set("seed", run.seed).set("arm", arm(run));
@@ -34,8 +34,14 @@ Group run_group(Run const& run, Store const& store, ResultTable& rows) {
     if (!store.done(id)) continue;
     Group record = store.read(id);
     if (Group const* const measured = record.find_group("results")) {
-      ResultTable const more = table(*measured);
-      rows.insert(rows.end(), more.begin(), more.end());
+      for (ResultRow row : table(*measured)) {  // a record keeps the names of the run that made it
+        row.study = study.name;
+        row.run = run.id;
+        row.seed = run.seed;
+        row.encoding = run.encoding;
+        row.scaling = run.scaling;
+        rows.push_back(std::move(row));
+      }
     }
     record.groups.erase("results");
     record.attributes.clear();
@@ -62,7 +68,7 @@ Group assemble(Study const& study, Store const& store) {
   Group& runs = out["runs"];
   for (Run const& run : study.runs) {
     expect(!runs.groups.find(run.id), "run ", run.id, " is in the study twice");
-    runs[run.id] = run_group(run, store, rows);
+    runs[run.id] = run_group(study, run, store, rows);
   }
   Group& summary = out["summary"];
   summary.set("NX_class", "NXentry");

@@ -12,8 +12,7 @@
 namespace sextant::run {
 namespace {
 
-constexpr int tail = 64;                 // tokens at the end of a window that region tail64 averages over
-constexpr int tokens_at_once = 8 * 1024;  // per forward pass
+constexpr int tail = 64;  // tokens at the end of a window that region tail64 averages over
 
 /// Mean over windows of each window's mean loss on positions [from, length), and its standard error.
 struct Mean {
@@ -34,10 +33,9 @@ Mean mean_of(std::vector<double> const& nll, int windows, int length, int from) 
 }
 
 /// Loss of every token of every window [windows, seen], in nat.
-std::vector<double> losses(Exec const& exec, tasks::EvalWindows const& windows, int seen, Network& network,
+std::vector<double> losses(Exec const& exec, tasks::EvalWindows const& windows, int seen, int at_once, Network& network,
                            Progress& progress) {
   std::vector<double> out(static_cast<std::size_t>(windows.count()) * seen);
-  int const at_once = std::clamp(tokens_at_once / seen, 1, windows.count());
   for (int first = 0; first < windows.count(); first += at_once) {
     stop_point("while evaluating; finished stages are kept");
     int const rows = std::min(at_once, windows.count() - first);
@@ -57,12 +55,12 @@ std::vector<double> losses(Exec const& exec, tasks::EvalWindows const& windows, 
 results::Group evaluate(Exec const& exec, plan::EvaluateStage const& stage, plan::Plan const& plan,
                         std::string const& run, tasks::Corpus const& corpus, Network& network, Progress& progress) {
   auto const& wanted = stage.evaluation;
-  auto const& trained = *std::find_if(plan.train.begin(), plan.train.end(),
-                                      [&](auto const& t) { return t.id == stage.train_id; });
+  auto const& trained =
+      *std::find_if(plan.train.begin(), plan.train.end(), [&](auto const& t) { return t.id == stage.train_id; });
   auto const part = tasks::split(corpus, trained.data.split.train, trained.data.split.test);
   tasks::EvalWindows const windows(part.test, wanted.windows, stage.span, corpus.name + "'s test text");
   int const seen = stage.seen(), count = windows.count();
-  std::vector<double> const nll = losses(exec, windows, seen, network, progress);
+  std::vector<double> const nll = losses(exec, windows, seen, stage.rows, network, progress);
 
   results::Group record;
   record.set("kind", "evaluate");
@@ -70,19 +68,32 @@ results::Group evaluate(Exec const& exec, plan::EvaluateStage const& stage, plan
   auto& eval = record["eval"][wanted.name];
   std::vector<std::int64_t> const at{stage.length};
   eval.put("length", at, "token", "length of the window");
-  eval.put("seen", std::vector<std::int64_t>{seen}, "token", "tokens that the model saw of it: its end").along({"length"});
+  eval.put("seen", std::vector<std::int64_t>{seen}, "token", "tokens that the model saw of it: its end")
+      .along({"length"});
   results::ResultTable rows;
   auto const add = [&](std::string const& region, int from, std::string const& what) {
     Mean const m = mean_of(nll, count, seen, from);
     eval.put(region, std::vector<double>{m.value}, "nat/token", what).along({"length"});
-    eval.put(region + "_stderr", std::vector<double>{m.error}, "nat/token", "standard error of " + region + " over windows")
+    eval.put(region + "_stderr", std::vector<double>{m.error}, "nat/token",
+             "standard error of " + region + " over windows")
         .along({"length"});
-    rows.push_back({.study = plan.study, .run = run, .seed = stage.seed, .encoding = stage.arm, .scaling = stage.view,
-                    .probe = wanted.name, .length = stage.length, .region = region, .metric = "loss", .value = m.value,
-                    .error = m.error, .n = static_cast<std::int64_t>(count) * (seen - from), .units = "nat/token"});
+    rows.push_back({.study = plan.study,
+                    .run = run,
+                    .seed = stage.seed,
+                    .encoding = stage.arm,
+                    .scaling = stage.view,
+                    .probe = wanted.name,
+                    .length = stage.length,
+                    .region = region,
+                    .metric = "loss",
+                    .value = m.value,
+                    .error = m.error,
+                    .n = static_cast<std::int64_t>(count) * (seen - from),
+                    .units = "nat/token"});
   };
   if (wanted.keeps("mean")) add("mean", 0, "mean loss over the tokens seen");
-  if (wanted.keeps("tail64")) add("tail64", std::max(0, seen - tail), "mean loss over the last 64 tokens of the window");
+  if (wanted.keeps("tail64"))
+    add("tail64", std::max(0, seen - tail), "mean loss over the last 64 tokens of the window");
   if (wanted.keeps("per_position")) {
     std::vector<double> position(seen, 0.0);
     std::vector<std::int64_t> index(seen);

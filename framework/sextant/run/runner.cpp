@@ -122,7 +122,7 @@ class Runner {
           network.emplace(make_network(stage, registry_));
           model::load_parameters(weights_file(store_, stage.id), *network);
         }
-        Network seen = network->with_position(make_position(stage.model, measure.position, registry_, measure.length));
+        Network seen = network->with_position(make_position(stage.model, measure.position, registry_, measure.seen()));
         return evaluate(exec_, measure, plan_, run_id(stage.id, measure.view), corpus(stage.data.corpus), seen, progress_);
       });
     }

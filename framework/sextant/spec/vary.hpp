@@ -37,6 +37,9 @@ struct Axis {
 /// Reads and checks the block by itself. Throws Error with place.
 std::vector<Axis> read_vary(Node const& node, Reading& reading);
 
+/// position.encoding and position.scaling: values are plugins.
+bool is_choice_key(std::string const& key);
+
 /// A key that the document leaves to `vary` takes the first value there as its base.
 void fill_bases(Node& root, std::vector<Axis> const& axes);
 
