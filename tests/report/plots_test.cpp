@@ -61,7 +61,8 @@ TEST_CASE("every plot is well-formed SVG with a title, a description and a role"
     auto const root = markup.named("svg").at(0);
     CHECK(root.attributes.at("role") == "img");
     CHECK_FALSE(markup.named("desc").at(0).text.empty());
-    CHECK_THAT(root.attributes.at("aria-labelledby"), ContainsSubstring(markup.named("title").at(0).attributes.at("id")));
+    CHECK_THAT(root.attributes.at("aria-labelledby"),
+               ContainsSubstring(markup.named("title").at(0).attributes.at("id")));
     CHECK_THAT(svg, !ContainsSubstring("nan") && !ContainsSubstring("inf,"));
     CHECK_THAT(svg, ContainsSubstring("prefers-color-scheme: dark"));
     CHECK(markup.named("image").empty());

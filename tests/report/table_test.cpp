@@ -288,6 +288,7 @@ TEST_CASE("numbers are written as people read them", "[report][text]") {
   CHECK(fixed(-1.5, 2) == "−1.50");
   CHECK(fixed(no_number, 2) == missing);
   CHECK(with_sign(0.25, 2) == "+0.25");
+  CHECK(with_sign(0.001, 2) == "0.00");
   CHECK(exact(0.1) == "0.1");
   CHECK(exact(no_number).empty());
   CHECK(p_value(0.0004) == "<0.001");
@@ -306,6 +307,19 @@ TEST_CASE("numbers are written as people read them", "[report][text]") {
   CHECK(ellipsize_middle("abcdefghi", 6) == "abc…hi");
   CHECK(ellipsize_middle("线性偏置x", 7) == "线性…x");
   CHECK(ellipsize_middle("abc", 6) == "abc");
+}
+
+TEST_CASE("arms come in the order of the plan, an encoding's scalings after it", "[report][table]") {
+  auto study = tiny({{"rope", "yarn", 1, 256, 1.0}, {"extra", "none", 1, 256, 2.0}});
+  for (auto const& [encoding, scaling] :
+       {std::pair{"nope", "none"}, {"rope", "none"}, {"alibi", "none"}, {"rope", "ntk"}}) {
+    study.runs.emplace_back();
+    study.runs.back().encoding = encoding;
+    study.runs.back().scaling = scaling;
+  }
+  std::vector<std::string> labels;
+  for (auto const& arm : arms_of(study)) labels.push_back(arm.label());
+  CHECK(labels == std::vector<std::string>{"nope", "rope", "rope · ntk", "rope · yarn", "alibi", "extra"});
 }
 
 TEST_CASE("format names are the five known ones", "[report][table]") {

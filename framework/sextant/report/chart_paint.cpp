@@ -193,8 +193,8 @@ class Painter {
     attributes.insert(attributes.end(), {{"data-series", std::to_string(i)}, {"tabindex", "0"}});
     auto const g = out_.element("g", attributes);
     out_.text("title", {}, line.label);
-    if (!narrow()) {
-      auto const end = last_point(line);
+    auto const end = last_point(line);
+    if (!narrow() && right() - px(end->x) < 60) {  // across the plot, a leader would read as data
       double const x0 = px(end->x), y0 = std::clamp(py(end->y), place_.plot.y, bottom());
       auto const leader = Path().move(x0 + 6, y0).line(std::max(x0 + 6, right() + 7), y0).line(box.x - 3, y);
       out_.leaf("path",

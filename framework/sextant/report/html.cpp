@@ -23,11 +23,17 @@ void header(Page& page) {
   auto const& study = page.study;
   auto& out = page.out;
   auto const header = out.element("header");
-  out.text("p", {{"class", "kicker"}}, study.question.empty() ? study.name : name_of(study));
-  out.text("h1", {}, study.question.empty() ? name_of(study) : study.question);
+  out.text("p", {{"class", "kicker"}}, cat({"Study ", study.name}));
+  out.text("h1", {}, name_of(study));
+  if (!study.question.empty()) out.text("p", {{"class", "question"}}, study.question);
   auto findings = findings_of(page.comparison);
   auto const failed =
       std::count_if(study.runs.begin(), study.runs.end(), [](auto const& r) { return r.status == "failed"; });
+  auto const waiting = std::count_if(study.runs.begin(), study.runs.end(),
+                                     [](auto const& r) { return r.status == "planned" || r.status == "running"; });
+  if (waiting > 0)
+    findings.push_back(cat({std::to_string(waiting), " of ", std::to_string(study.runs.size()),
+                            " runs are not finished: these numbers are what is there so far."}));
   if (failed > 0)
     findings.push_back(cat({std::to_string(failed), failed == 1 ? " run" : " runs", " failed: see Failures."}));
   if (!findings.empty()) {
@@ -84,8 +90,9 @@ void plots_section(Page& page) {
 }
 
 void differences(Page& page) {
-  bool const any = std::any_of(page.comparison.rows.begin(), page.comparison.rows.end(),
-                               [](ComparisonRow const& row) { return !row.baseline.empty(); });
+  bool const any = std::any_of(page.comparison.rows.begin(), page.comparison.rows.end(), [](ComparisonRow const& row) {
+    return std::any_of(row.cells.begin(), row.cells.end(), [](Cell const& cell) { return cell.versus.n > 0; });
+  });
   if (!any) return;
   std::string const base = default_baseline(page.study);
   char const* const better = page.comparison.lower_is_better ? "Negative is better than " : "Positive is better than ";

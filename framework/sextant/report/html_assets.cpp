@@ -37,6 +37,7 @@ h2{font-size:1.62rem;margin:0 0 6px}
 h3{font-size:1.02rem;margin:26px 0 8px;font-weight:650}
 section{padding:44px 0 0}
 p{margin:0 0 12px;max-width:46rem}
+.question{font-size:1.16rem;line-height:1.55;color:var(--muted);margin:0 0 26px;max-width:44rem}
 .findings{margin:0 0 20px;padding:0;list-style:none;max-width:46rem}
 .findings li{margin:0 0 8px;padding-left:18px;border-left:3px solid var(--rule)}
 .findings li:first-child{border-color:var(--sx-i2);font-size:1.1rem}

@@ -5,6 +5,7 @@
 #include <sextant/report/text.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 namespace sextant::report {
@@ -12,6 +13,14 @@ namespace {
 double mean_speed(RunView const& run) {
   auto const summary = summarize(run.train.speed);
   return summary.mean.value_or(std::nan(""));
+}
+
+// Bytes as the file gives them, in the GiB that people think in.
+std::string memory_text(std::string const& bytes) {
+  double value = 0;
+  auto const parsed = std::from_chars(bytes.data(), bytes.data() + bytes.size(), value);
+  if (parsed.ec != std::errc() || parsed.ptr != bytes.data() + bytes.size()) return bytes;
+  return cat({fixed(value / 0x1p30, 1), " GiB"});
 }
 
 std::string label_of(RunView const& run) { return Arm{run.encoding, run.scaling}.label(); }
@@ -118,7 +127,11 @@ void provenance_section(Page& page) {
   auto const scope =
       page.section("provenance", "Provenance", "Where these numbers come from, as the runs recorded it.");
   Facts all{{"results file", study.file}, {"written by", study.creator}, {"written", study.created}};
-  all.insert(all.end(), study.facts.begin(), study.facts.end());
+  for (auto [name, value] : study.facts) {
+    if (name == "memory") value = memory_text(value);
+    std::replace(name.begin(), name.end(), '_', ' ');
+    all.emplace_back(name, value);
+  }
   page.facts(all);
   auto const list = [&](char const* name, std::vector<std::string> const& head,
                         std::vector<std::vector<std::string>> const& rows) {

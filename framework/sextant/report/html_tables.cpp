@@ -141,7 +141,9 @@ void differences_html(Xml& out, Comparison const& comparison, Looks const& looks
     auto const element = matrix(out, comparison, table.title);
     auto const body = out.element("tbody");
     for (auto const& row : comparison.rows) {
-      if (row.baseline.empty()) continue;
+      bool const any =
+          std::any_of(row.cells.begin(), row.cells.end(), [](Cell const& cell) { return cell.versus.n > 0; });
+      if (!any) continue;
       auto const tr = out.element("tr", {{row.arm.scaled() ? "class" : "", "sub"}});
       arm_heading(out, row, looks);
       for (std::size_t i = 0; i < row.cells.size(); ++i) difference_cell(out, comparison, row.cells[i], i, decimals);

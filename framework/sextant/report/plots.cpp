@@ -78,6 +78,7 @@ void note_gaps(Chart& chart, std::string const& label, int not_finite) {
 
 std::vector<Line> lines_of(Comparison const& comparison, Looks const& looks, bool control, Chart& chart) {
   std::vector<Line> lines;
+  std::vector<std::string> empty;
   for (auto const& row : comparison.rows) {
     Line line{row.label, looks.of(row.arm), {}, true, control};
     int not_finite = 0;
@@ -89,9 +90,10 @@ std::vector<Line> lines_of(Comparison const& comparison, Looks const& looks, boo
     if (!control) note_gaps(chart, row.label, not_finite);
     if (!line.points.empty())
       lines.push_back(std::move(line));
-    else if (!control)
-      chart.notes.push_back(cat({row.label, ": nothing to draw."}));
+    else
+      empty.push_back(row.label);
   }
+  if (!control && !empty.empty()) chart.notes.push_back(cat({"Nothing to draw for ", join(empty), "."}));
   return lines;
 }
 

@@ -18,9 +18,16 @@ bool matches(ResultRow const& row, Quantity const& quantity) {
 
 std::vector<Arm> arms_of(StudyView const& study) {
   std::vector<Arm> arms;
-  for (auto const& row : study.rows) add_new(arms, Arm{row.encoding, row.scaling});
-  for (auto const& run : study.runs)  // a run whose evaluations are rows of other runs adds nothing new
-    if (!run.encoding.empty()) add_new(arms, Arm{run.encoding, run.scaling});
+  std::vector<std::string> encodings;
+  auto const add = [&](std::string const& encoding, std::string const& scaling) {
+    if (encoding.empty()) return;
+    add_new(arms, Arm{encoding, scaling});
+    add_new(encodings, encoding);
+  };
+  for (auto const& run : study.runs) add(run.encoding, run.scaling);
+  for (auto const& row : study.rows) add(row.encoding, row.scaling);
+  auto const place = [&](Arm const& arm) { return std::find(encodings.begin(), encodings.end(), arm.encoding); };
+  std::stable_sort(arms.begin(), arms.end(), [&](Arm const& a, Arm const& b) { return place(a) < place(b); });
   return arms;
 }
 

@@ -68,7 +68,7 @@ struct StudyView {
   std::string file;      ///< where it was read from, for messages and file names
   std::string name;      ///< the study's short name
   std::string title;     ///< falls back to the name
-  std::string question;  ///< what the study asks; may be empty
+  std::string question;  ///< what the study asks, in a sentence or two; may be empty
   std::string tier;      ///< smoke, small or article; may be empty
   std::string baseline;  ///< label of the arm that others are compared with; empty: default_baseline chooses
   std::string created;   ///< ISO 8601
@@ -95,7 +95,7 @@ struct Arm {
   bool operator==(Arm const& other) const { return label() == other.label(); }
 };
 
-/// Every arm with a row or a run, in order of first appearance in the rows, then in the runs.
+/// Every arm with a run or a row, in the order of the runs (the plan's), an encoding's scaled arms right after it.
 std::vector<Arm> arms_of(StudyView const& study);
 
 /// The quantity a table or plot is about.

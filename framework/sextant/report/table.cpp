@@ -60,7 +60,10 @@ std::vector<std::string> result_notes(Comparison const& comparison) {
       unfinished = unfinished || !cell.complete;
     }
   if (best) notes.push_back(cat({"● ", comparison.lower_is_better ? "lowest" : "highest", " of its column."}));
-  if (tied) notes.push_back("○ not told apart from it: the interval of the paired difference holds zero.");
+  if (tied)
+    notes.push_back(comparison.seeds.size() < 2
+                        ? "○ exactly equal to it."
+                        : "○ not told apart from it: the interval of the paired difference holds zero.");
   if (unfinished) notes.push_back("A cell that lacks a seed or holds a value that is not finite is never marked.");
   return notes;
 }
@@ -107,6 +110,7 @@ Table differences_table(Comparison const& comparison) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       Cell const& cell = row.cells[i];
       auto const& v = cell.versus;
+      if (v.n == 0) continue;
       std::string const range =
           v.interval ? cat({with_sign(v.interval->low, decimals), " to ", with_sign(v.interval->high, decimals)})
                      : std::string(missing);

@@ -32,7 +32,7 @@ struct Table {
 /// Rows: arms. Columns: lengths. Cells: mean +- half width of the interval over seeds; best and tied are marked.
 Table results_table(Comparison const& comparison);
 
-/// One row for each arm and length that has a baseline: difference, interval, p, p after Holm, effect size, pairs.
+/// One row for each arm and length that shares a seed with its baseline: difference, interval, p, p after Holm, effect size, pairs.
 Table differences_table(Comparison const& comparison);
 
 struct TerminalLook {

@@ -85,7 +85,8 @@ std::string fixed(std::optional<double> value, int decimals) {
 
 std::string with_sign(double value, int decimals) {
   std::string const digits = fixed(value, decimals);
-  if (!std::isfinite(value) || value < 0) return digits;
+  bool const zero = digits.find_first_not_of("0.") == std::string::npos;
+  if (!std::isfinite(value) || value < 0 || zero) return digits;
   return cat({"+", digits});
 }
 

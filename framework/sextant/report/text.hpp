@@ -17,7 +17,7 @@ inline constexpr std::string_view missing = "–";
 /// `decimals` places, independent of the locale, with a real minus sign; `missing` when not finite.
 std::string fixed(double value, int decimals);
 std::string fixed(std::optional<double> value, int decimals);
-/// "+0.12" or "−0.12".
+/// "+0.12" or "−0.12"; no sign on what rounds to zero.
 std::string with_sign(double value, int decimals);
 /// The shortest text that reads back to the same double, ASCII; "" when not finite (for CSV).
 std::string exact(double value);
