@@ -143,7 +143,7 @@ class Run {
     }
     if (group_.has_array("out/phase") && name == "segmented_theta")
       for (double p : positions_of(group_, batch, length)) out_["out/phase"].push_back(term.encoding->phase(p));
-    if (group_.has_array("out/mscale") && !position_->scalings().empty())
+    if (group_.has_array("out/mscale") && name == "rope")
       out_["out/mscale"] = {layer_->binding().frequencies(0, 0).attention_factor};
     if (group_.has_array("out/bucket") && name == "t5") {
       // A bias that equals its bucket's number says which bucket each pair reads.
