@@ -55,19 +55,26 @@ std::string described(Option const& option) {
 
 Registry& Registry::global() {
   static auto* registry = [] {
-    auto* made = new Registry;
+    std::vector<fs::path> folders;
+    auto const add = [&](fs::path const& folder) {
+      std::error_code none;
+      for (auto const& known : folders)
+        if (fs::equivalent(known, folder, none)) return;
+      folders.push_back(folder);
+    };
     if (char const* path = std::getenv("SEXTANT_PLUGIN_PATH"); path && *path) {
-      std::stringstream folders(path);
-      for (std::string folder; std::getline(folders, folder, ':');)
-        if (!folder.empty()) made->load_folder(folder);
-      return made;
+      std::stringstream list(path);
+      for (std::string folder; std::getline(list, folder, ':');)
+        if (!folder.empty()) add(folder);
     }
     fs::path const here = fs::path(dll::this_line_location().string()).parent_path();
-    for (fs::path folder : {here / "plugins", here / "../plugins", here / "sextant/plugins"})
+    for (fs::path const& folder : {here / "../plugins", here / "sextant/plugins"})
       if (std::error_code none; fs::is_directory(folder, none)) {
-        made->load_folder(folder);
+        add(folder);
         break;
       }
+    auto* made = new Registry;
+    for (auto const& folder : folders) made->load_folder(folder);
     return made;
   }();
   return *registry;

@@ -38,8 +38,8 @@ struct Loaded {
 /// The plugins of this process. A library once loaded stays loaded, so nothing made from it can outlive its code.
 class Registry {
  public:
-  /// Loads the search path: $SEXTANT_PLUGIN_PATH (colon separated; replaces the rest when set), the plugins folder
-  /// beside the shared library (build tree), then the install prefix. A broken file is recorded and passed over.
+  /// Loads the search path: $SEXTANT_PLUGIN_PATH (colon separated), then the plugins that came with this library (build
+  /// tree or install prefix). A name that an earlier folder has stays with it; a broken file is recorded and passed over.
   static Registry& global();
 
   Registry() = default;
