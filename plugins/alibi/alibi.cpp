@@ -27,7 +27,8 @@ struct Alibi {
         .option("train_slopes", &Alibi::train_slopes, "let the optimiser move the slopes")
         .option("slope_scale", &Alibi::slope_scale, "multiplies every slope", positive)
         .option("slope_exponent", &Alibi::slope_exponent,
-                "the 8 in 2^(-8(h+1)/heads); MPT's alibi_bias_max, which limits the exponent and not the distance", positive)
+                "the 8 in 2^(-8(h+1)/heads); MPT's alibi_bias_max, which limits the exponent and not the distance",
+                positive)
         .choice("slope_order", &Alibi::slope_order, "order of slopes when the head count is no power of two",
                 {{"press", SlopeOrder::press}, {"mpt", SlopeOrder::mpt}})
         .option("bias_max", &Alibi::bias_max, "largest penalty; 0 means none", at_least(0), Unit{"logits"})

@@ -30,7 +30,8 @@ TEST_CASE("alibi: head counts that are no power of two follow the released code"
 }
 
 TEST_CASE("alibi: MPT's order holds the same slopes as the next power of two offers, odd entries first", "[alibi]") {
-  CHECK(slopes(6, {{"slope_order", std::string("mpt")}}) == std::vector<double>{0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125});
+  CHECK(slopes(6, {{"slope_order", std::string("mpt")}}) ==
+        std::vector<double>{0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125});
   auto const five = slopes(5, {{"slope_order", std::string("mpt")}});
   CHECK(five == std::vector<double>{0.25, 0.0625, 0.015625, 0.00390625, 0.5});
   CHECK(slopes(8, {{"slope_order", std::string("mpt")}}) == slopes(8));

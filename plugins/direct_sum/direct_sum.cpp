@@ -44,8 +44,8 @@ struct DirectSum {
     for (int n = 0; n < parts; ++n) {
       double const size = whole * shares[n] / total;
       int const count = static_cast<int>(std::llround(size));
-      expect(std::abs(size - count) < 1e-9, "direct_sum gives part ", n + 1, " of ", parts, " ", size, " of ", whole, " ",
-             what, ", expected a whole number");
+      expect(std::abs(size - count) < 1e-9, "direct_sum gives part ", n + 1, " of ", parts, " ", size, " of ", whole,
+             " ", what, ", expected a whole number");
       Encoding::Region region{0, shape.heads, 0, shape.head_dim, slope_set == SlopeSet::full};
       (over == Over::channels ? region.channel_begin : region.head_begin) = begin;
       (over == Over::channels ? region.channels : region.heads) = count;

@@ -26,7 +26,8 @@ TEST_CASE("direct_sum: over heads each part gets whole heads, and sees itself al
   CHECK((r[0].heads == 2 && r[1].head_begin == 2 && r[1].heads == 4));
   CHECK((r[0].channels == 8 && r[1].channels == 8));
   CHECK_FALSE(r[1].formula_sees_all_heads);
-  CHECK(regions({{"over", std::string("heads")}, {"slope_set", std::string("full")}}, {1, 1})[1].formula_sees_all_heads);
+  CHECK(
+      regions({{"over", std::string("heads")}, {"slope_set", std::string("full")}}, {1, 1})[1].formula_sees_all_heads);
 }
 
 TEST_CASE("direct_sum: shares are relative, and three parts are as good as two", "[direct_sum]") {

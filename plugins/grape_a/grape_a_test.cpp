@@ -23,14 +23,15 @@ TEST_CASE("grape_a: starts with omega 1, and an idle gate is ALiBi with slope ln
 
 TEST_CASE("grape_a: the bias is minus distance times the sum of both gates", "[grape_a]") {
   double const query[] = {0.25, 0}, key[] = {0, 0.5};
-  CHECK(encoding_of("grape_a")->bias_at(heads_of(1), start_of(*encoding_of("grape_a"), heads_of(1)).data(), {0, 1}, 9, 5,
-                                        query, key) == -3);
+  CHECK(encoding_of("grape_a")->bias_at(heads_of(1), start_of(*encoding_of("grape_a"), heads_of(1)).data(), {0, 1}, 9,
+                                        5, query, key) == -3);
 }
 
 TEST_CASE("grape_a: only the sides that gate own a projection", "[grape_a]") {
   auto const names = [](char const* sides) {
     std::vector<std::string> out;
-    for (auto const& p : encoding_of("grape_a", {{"gate", std::string(sides)}})->parameters(heads_of(2))) out.push_back(p.name);
+    for (auto const& p : encoding_of("grape_a", {{"gate", std::string(sides)}})->parameters(heads_of(2)))
+      out.push_back(p.name);
     return out;
   };
   CHECK(names("k") == std::vector<std::string>{"omega_raw", "key_gate"});

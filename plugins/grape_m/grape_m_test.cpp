@@ -26,6 +26,7 @@ TEST_CASE("grape_m: the paper turns counter-clockwise in adjacent pairs, the rel
   auto const paper = encoding_of("grape_m")->rotary(heads_of(1));
   CHECK(paper.orientation == 1);
   CHECK(paper.layout == encoding::Layout::interleaved);
-  auto const code = encoding_of("grape_m", {{"orientation", std::string("clockwise")}, {"layout", std::string("half")}});
+  auto const code =
+      encoding_of("grape_m", {{"orientation", std::string("clockwise")}, {"layout", std::string("half")}});
   CHECK(code->rotary(heads_of(1)).orientation == -1);
 }

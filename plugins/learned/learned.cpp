@@ -12,13 +12,14 @@ struct Learned {
   int max_length = 2048;
   double embed_scale = 1;
 
-  static constexpr char const* summary = "a trained table of positions, added to the token embedding; ends with its table";
+  static constexpr char const* summary =
+      "a trained table of positions, added to the token embedding; ends with its table";
   static constexpr char const* formula = "y_i = embed_scale x_i + W[p_i]";
 
   static auto schema() {
     return Schema<Learned>{}
-        .option("max_length", &Learned::max_length, "rows of the table: the longest input it can ever read", at_least(1),
-                Unit{"tokens"})
+        .option("max_length", &Learned::max_length, "rows of the table: the longest input it can ever read",
+                at_least(1), Unit{"tokens"})
         .option("embed_scale", &Learned::embed_scale, "multiplies the token embedding", positive);
   }
   int table_length() const { return max_length; }

@@ -17,7 +17,8 @@ TEST_CASE("learned: one table for the model, starting with standard deviation 0.
 
 TEST_CASE("learned: a position past the table, or between two rows, is an error and not the last row", "[learned]") {
   encoding::PositionChoice const choice{{{"learned", {{"max_length", std::int64_t{4}}}, {}}}, {}, 0};
-  auto const position = std::make_shared<encoding::Position const>(choice, encoding::Registry::global(), heads_of(1, 8, 2));
+  auto const position =
+      std::make_shared<encoding::Position const>(choice, encoding::Registry::global(), heads_of(1, 8, 2));
   encoding::Binding<double> binding(position, 1);
   View1<double> table("table", 8), grad("grad", 8);
   for (int i = 0; i < 8; ++i) table(i) = i;

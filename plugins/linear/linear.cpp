@@ -15,9 +15,9 @@ struct LinearScaling {
   static constexpr bool identity_at_factor_one = true;
 
   static auto schema() {
-    return Schema<LinearScaling>{}.option(
-        "factor", &LinearScaling::factor, "target length / trained length; 8 reaches eight times as far", at_least(1),
-        MayBeAuto{"evaluated length / trained length, at least 1"}, required);
+    return Schema<LinearScaling>{}.option("factor", &LinearScaling::factor,
+                                          "target length / trained length; 8 reaches eight times as far", at_least(1),
+                                          MayBeAuto{"evaluated length / trained length, at least 1"}, required);
   }
   template <class T>
   T inv_freq(T const& plain, ScalingContext const& at) const {

@@ -14,9 +14,8 @@ struct NtkScaling {
   static constexpr bool identity_at_factor_one = true;
 
   static auto schema() {
-    return Schema<NtkScaling>{}.option(
-        "factor", &NtkScaling::factor, "target length / trained length", at_least(1),
-        MayBeAuto{"evaluated length / trained length, at least 1"}, required);
+    return Schema<NtkScaling>{}.option("factor", &NtkScaling::factor, "target length / trained length", at_least(1),
+                                       MayBeAuto{"evaluated length / trained length, at least 1"}, required);
   }
   void check(ScalingContext const& at) const {
     expect(at.rotary_dim > 2, "ntk needs at least two rotary pairs, found rotary_dim ", at.rotary_dim);

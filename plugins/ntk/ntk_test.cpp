@@ -8,7 +8,8 @@ TEST_CASE("ntk: is the ladder of base times factor^(d/(d-2))", "[ntk][paper]") {
   double const raised = 10000 * std::pow(8.0, 128.0 / 126);
   for (int f : {0, 1, 31, 63}) {
     encoding::ScalingContext const at{.pair = f, .rotary_dim = 128};
-    CHECK(ntk->inv_freq(std::pow(10000.0, -2.0 * f / 128), at) == Catch::Approx(std::pow(raised, -2.0 * f / 128)).epsilon(1e-13));
+    CHECK(ntk->inv_freq(std::pow(10000.0, -2.0 * f / 128), at) ==
+          Catch::Approx(std::pow(raised, -2.0 * f / 128)).epsilon(1e-13));
   }
 }
 

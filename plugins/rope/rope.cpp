@@ -38,8 +38,8 @@ struct Rope {
     bool const legal = std::abs(wanted - std::round(wanted)) < 1e-9 && std::llround(wanted) % 2 == 0;
     int const below = static_cast<int>(wanted / 2) * 2;
     expect(rotary_dim || legal, "rope.share ", share, " of head_dim ", shape.head_dim, " is ", wanted,
-           " channels, expected an even whole number; nearby: ", below, " (share ", double(below) / shape.head_dim, "), ",
-           below + 2, " (share ", double(below + 2) / shape.head_dim, ")");
+           " channels, expected an even whole number; nearby: ", below, " (share ", double(below) / shape.head_dim,
+           "), ", below + 2, " (share ", double(below + 2) / shape.head_dim, ")");
   }
 
   Rotary rotary(Shape const& shape) const {

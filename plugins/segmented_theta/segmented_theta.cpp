@@ -19,7 +19,8 @@ struct SegmentedTheta {
   std::optional<int> rotary_dim;
   Numbers seg_start, seg_base, seg_rate;
 
-  static constexpr char const* summary = "RoPE in segments: own theta per run of pairs, or own rate per run of positions";
+  static constexpr char const* summary =
+      "RoPE in segments: own theta per run of pairs, or own rate per run of positions";
   static constexpr char const* formula = "angle = p rate_z base_z^(-2f/n), or Phi(p) base^(-2f/n)";
   static constexpr bool orthogonal = true;
 
@@ -27,15 +28,16 @@ struct SegmentedTheta {
     return Schema<SegmentedTheta>{}
         .choice("axis", &SegmentedTheta::axis, "segments over channel pairs or over positions",
                 {{"dims", SegmentAxis::dims}, {"positions", SegmentAxis::positions}})
-        .choice("exponent", &SegmentedTheta::exponent, "dims: the pair index counts over all pairs, or anew in each segment",
+        .choice("exponent", &SegmentedTheta::exponent,
+                "dims: the pair index counts over all pairs, or anew in each segment",
                 {{"global", SegmentExponent::global}, {"segment", SegmentExponent::segment}})
         .choice("layout", &SegmentedTheta::layout, "which channels form a pair",
                 {{"half", Layout::half}, {"interleaved", Layout::interleaved}})
         .option("base", &SegmentedTheta::base, "theta of the ladder (positions)", above(1))
         .option("rotary_dim", &SegmentedTheta::rotary_dim, "channels of a head that turn; the others pass through",
                 at_least(2), Unit{"channels"}, MayBeAuto{"head_dim, or one less where that is odd"})
-        .option("seg_start", &SegmentedTheta::seg_start, "first pair, from 0, or first position of each segment; rising",
-                at_least(0), required)
+        .option("seg_start", &SegmentedTheta::seg_start,
+                "first pair, from 0, or first position of each segment; rising", at_least(0), required)
         .option("seg_base", &SegmentedTheta::seg_base, "theta of each segment (dims)", above(0))
         .option("seg_rate", &SegmentedTheta::seg_rate, "multiplies each segment's speed; absent: all 1", positive);
   }
@@ -44,8 +46,8 @@ struct SegmentedTheta {
     int const n = seg_start.count;
     expect(n > 0, "segmented_theta.seg_start is empty, expected the start of at least one segment");
     for (int z = 1; z < n; ++z)
-      expect(seg_start[z] > seg_start[z - 1], "segmented_theta.seg_start must rise: entry ", z + 1, " is ", seg_start[z],
-             " after ", seg_start[z - 1]);
+      expect(seg_start[z] > seg_start[z - 1], "segmented_theta.seg_start must rise: entry ", z + 1, " is ",
+             seg_start[z], " after ", seg_start[z - 1]);
     expect(seg_rate.count == 0 || seg_rate.count == n, "segmented_theta.seg_rate has ", seg_rate.count,
            " entries, expected ", n, " as seg_start, or none");
     if (axis == SegmentAxis::positions) {
@@ -76,7 +78,7 @@ struct SegmentedTheta {
     while (z + 1 < seg_start.count && pair >= seg_start[z + 1]) ++z;
     double const end = z + 1 < seg_start.count ? seg_start[z + 1] : form.rotary_dim / 2;
     double const power = exponent == SegmentExponent::global ? 2.0 * pair / form.rotary_dim
-                                                              : (pair - seg_start[z]) / (end - seg_start[z]);
+                                                             : (pair - seg_start[z]) / (end - seg_start[z]);
     return T(rate(z) * std::pow(seg_base[z], -power));
   }
 

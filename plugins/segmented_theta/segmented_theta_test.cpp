@@ -8,7 +8,8 @@ using List = std::vector<double>;
 Options const dims{{"seg_start", List{0, 3, 6}}, {"seg_base", List{1e4, 4e4, 2.5e5}}};
 }  // namespace
 
-TEST_CASE("segmented_theta: a pair takes its segment's theta, the exponent counts over all pairs", "[segmented_theta]") {
+TEST_CASE("segmented_theta: a pair takes its segment's theta, the exponent counts over all pairs",
+          "[segmented_theta]") {
   auto const ladder = ladder_of(*encoding_of("segmented_theta", dims), heads_of(1, 16));
   for (int f = 0; f < 8; ++f) {
     double const theta = f < 3 ? 1e4 : f < 6 ? 4e4 : 2.5e5;
@@ -28,10 +29,11 @@ TEST_CASE("segmented_theta: with exponent segment every run starts again at 1", 
   CHECK(ladder[7] == Catch::Approx(0.5 * std::pow(2.5e5, -0.5)).epsilon(1e-14));
 }
 
-TEST_CASE("segmented_theta: over positions the phase is continuous and slows from segment to segment", "[segmented_theta]") {
-  auto const bent = encoding_of("segmented_theta", {{"axis", std::string("positions")},
-                                                    {"seg_start", List{0, 6, 13}},
-                                                    {"seg_rate", List{1, 0.5, 0.125}}});
+TEST_CASE("segmented_theta: over positions the phase is continuous and slows from segment to segment",
+          "[segmented_theta]") {
+  auto const bent = encoding_of(
+      "segmented_theta",
+      {{"axis", std::string("positions")}, {"seg_start", List{0, 6, 13}}, {"seg_rate", List{1, 0.5, 0.125}}});
   CHECK(bent->phase(4) == 4);
   CHECK(bent->phase(6) == 6);
   CHECK(bent->phase(10) == 8);

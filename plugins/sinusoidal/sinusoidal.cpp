@@ -31,8 +31,8 @@ struct Sinusoidal {
 
   void check(Shape const& shape) const {
     expect(shape.model_dim % 2 == 0, "sinusoidal needs an even model width, found ", shape.model_dim);
-    expect(spacing == Spacing::standard || shape.model_dim >= 4, "t2t spacing needs a model width of at least 4, found ",
-           shape.model_dim);
+    expect(spacing == Spacing::standard || shape.model_dim >= 4,
+           "t2t spacing needs a model width of at least 4, found ", shape.model_dim);
   }
   double token_scale(Shape const&) const { return embed_scale; }
 

@@ -34,5 +34,6 @@ TEST_CASE("sinusoidal: the tensor2tensor spacing reaches 1/base, and half puts a
   CHECK(t2t[6] == Catch::Approx(1e-4).epsilon(1e-8));
   auto const half = row(2, 4, {{"layout", std::string("half")}}), pairs = row(2, 4);
   CHECK(half == std::vector<double>{pairs[0], pairs[2], pairs[1], pairs[3]});
-  CHECK_THAT(refusal_of(*encoding_of("sinusoidal"), heads_of(1, 8, 7)), Catch::Matchers::ContainsSubstring("even model width"));
+  CHECK_THAT(refusal_of(*encoding_of("sinusoidal"), heads_of(1, 8, 7)),
+             Catch::Matchers::ContainsSubstring("even model width"));
 }

@@ -28,7 +28,8 @@ struct T5 {
   void check(Shape const&) const {
     int const exact = (bidirectional ? num_buckets / 2 : num_buckets) / 2;
     expect(exact >= 1, "t5.num_buckets is ", num_buckets, ", expected at least ", bidirectional ? 4 : 2);
-    expect(!bidirectional || num_buckets % 2 == 0, "t5.num_buckets is ", num_buckets, ", expected an even number with bidirectional");
+    expect(!bidirectional || num_buckets % 2 == 0, "t5.num_buckets is ", num_buckets,
+           ", expected an even number with bidirectional");
     expect(max_distance > exact, "t5.max_distance is ", max_distance, ", expected more than the ", exact,
            " distances that have a bucket each");
   }

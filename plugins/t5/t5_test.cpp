@@ -10,7 +10,8 @@ std::vector<int> buckets(std::vector<int> const& ahead, Options options) {
   std::vector<double> number(t5->weight_count(heads_of(1)));
   for (std::size_t n = 0; n < number.size(); ++n) number[n] = static_cast<double>(n);
   std::vector<int> out;
-  for (int r : ahead) out.push_back(int(t5->bias_at(heads_of(1), number.data(), {0, 1}, 1000, 1000 + r, nullptr, nullptr)));
+  for (int r : ahead)
+    out.push_back(int(t5->bias_at(heads_of(1), number.data(), {0, 1}, 1000, 1000 + r, nullptr, nullptr)));
   return out;
 }
 }  // namespace
@@ -18,8 +19,8 @@ std::vector<int> buckets(std::vector<int> const& ahead, Options options) {
 TEST_CASE("t5: two-sided buckets of the released code", "[t5][paper][R33]") {
   std::vector<int> ahead;
   for (int r = -12; r <= 12; ++r) ahead.push_back(r);
-  CHECK(buckets(ahead, {{"bidirectional", true}}) == std::vector<int>{9,  8,  8,  8,  8,  7,  6,  5,  4,  3,  2,  1, 0,
-                                                                    17, 18, 19, 20, 21, 22, 23, 24, 24, 24, 24, 25});
+  CHECK(buckets(ahead, {{"bidirectional", true}}) ==
+        std::vector<int>{9, 8, 8, 8, 8, 7, 6, 5, 4, 3, 2, 1, 0, 17, 18, 19, 20, 21, 22, 23, 24, 24, 24, 24, 25});
 }
 
 TEST_CASE("t5: one-sided buckets of the released code, and keys ahead in bucket 0", "[t5][paper][R33]") {

@@ -31,15 +31,16 @@ struct YarnScaling {
         .option("original_length", &YarnScaling::original_length,
                 "length the model was trained at before any extension; places the ramp", at_least(1), Unit{"tokens"},
                 MayBeAuto{"position.trained_length"})
-        .option("beta_fast", &YarnScaling::beta_fast, "pairs with more rotations than this within the original length stay",
-                positive)
+        .option("beta_fast", &YarnScaling::beta_fast,
+                "pairs with more rotations than this within the original length stay", positive)
         .option("beta_slow", &YarnScaling::beta_slow, "pairs with fewer rotations than this are interpolated whole",
                 positive)
         .option("truncate", &YarnScaling::truncate, "round the ramp's ends outwards to whole pairs")
         .option("attention_factor", &YarnScaling::attention_factor_,
                 "multiplies cos and sin, in place of the computed value; 1 switches the temperature off", positive,
                 MayBeAuto{"0.1 ln(factor) + 1, or from mscale and mscale_all_dim"})
-        .option("mscale", &YarnScaling::mscale, "with mscale_all_dim: attention factor m(mscale) / m(mscale_all_dim), m(x) = 0.1 x ln s + 1",
+        .option("mscale", &YarnScaling::mscale,
+                "with mscale_all_dim: attention factor m(mscale) / m(mscale_all_dim), m(x) = 0.1 x ln s + 1",
                 at_least(0), MayBeAuto{"not given"})
         .option("mscale_all_dim", &YarnScaling::mscale_all_dim, "see mscale", at_least(0), MayBeAuto{"not given"});
   }
@@ -49,7 +50,8 @@ struct YarnScaling {
   void check(ScalingContext const& at) const {
     expect(at.base.has_value(), "yarn needs an encoding with one base; this one has none");
     expect(original_length || at.trained_length > 0, "yarn needs original_length: the trained length is not known");
-    expect(mscale.has_value() == mscale_all_dim.has_value(), "yarn.mscale and yarn.mscale_all_dim work together: give both or neither");
+    expect(mscale.has_value() == mscale_all_dim.has_value(),
+           "yarn.mscale and yarn.mscale_all_dim work together: give both or neither");
     expect(beta_fast >= beta_slow, "yarn.beta_fast is ", beta_fast, ", expected at least beta_slow, ", beta_slow);
   }
 

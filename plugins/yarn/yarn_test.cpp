@@ -34,8 +34,8 @@ TEST_CASE("yarn: without rounding the ramp runs between fractions of pairs", "[y
   auto const yarn = scaling_of("yarn", {{"factor", 16.0}, {"original_length", 4096.0}, {"truncate", false}});
   CHECK(ratio(*yarn, 20) == 1);
   CHECK(ratio(*yarn, 21) < 1);  // the ramp starts at pair 20.94
-  double const before = scaling_of("yarn", {{"factor", 16.0}, {"original_length", 4096.0}})->inv_freq(
-      1, {.pair = 21, .rotary_dim = 128, .base = 10000.0});
+  double const before = scaling_of("yarn", {{"factor", 16.0}, {"original_length", 4096.0}})
+                            ->inv_freq(1, {.pair = 21, .rotary_dim = 128, .base = 10000.0});
   CHECK(ratio(*yarn, 21) > before);
 }
 

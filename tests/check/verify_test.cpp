@@ -6,9 +6,9 @@
 #include <catch2/catch_all.hpp>
 #include <nlohmann/json.hpp>
 
+#include <unistd.h>
 #include <cstdlib>
 #include <set>
-#include <unistd.h>
 
 using namespace sextant;
 using check::Verdict;
@@ -103,7 +103,8 @@ TEST_CASE("verify: one gradient off by a ten-millionth fails its case", "[check]
   REQUIRE(check::VerifyReport(check::verify([&] {
             results::write_file(scratch / "good.h5", file);
             return scratch / "good.h5";
-          }())).passed());
+          }()))
+              .passed());
   std::get<std::vector<double>>(file["alibi/grad"].arrays["slopes"].values)[2] += 1e-7;
   results::write_file(scratch / "off.h5", file);
   auto const report = check::verify(scratch / "off.h5");

@@ -73,9 +73,11 @@ TEST_CASE("composition: a direct sum over heads is its parts at the ends, and he
   CHECK(logits(over(1, 3, "subset")) != full);
 }
 
-TEST_CASE("composition: two rotary encodings may share a head only on channels of their own", "[encoding][composition]") {
-  CHECK_THAT(refusal(test::sum({rope, grape})), ContainsSubstring("rope and grape_m would both turn the same channels") &&
-                                                    ContainsSubstring("direct_sum"));
+TEST_CASE("composition: two rotary encodings may share a head only on channels of their own",
+          "[encoding][composition]") {
+  CHECK_THAT(
+      refusal(test::sum({rope, grape})),
+      ContainsSubstring("rope and grape_m would both turn the same channels") && ContainsSubstring("direct_sum"));
   CHECK_THAT(refusal(test::sum({rope, rope})), ContainsSubstring("rope and rope_2"));
   auto const both = logits(test::sum({split("channels", {1, 1}, {rope, grape})}));
   CHECK(both.size() == logits(block("rope")).size());
@@ -90,16 +92,19 @@ TEST_CASE("composition: shares that do not divide, parts that do not match and h
   CHECK_THAT(refusal(test::sum({split("heads", {0, 0}, {rope, alibi})})), ContainsSubstring("sum to 0"));
   CHECK_THAT(refusal(test::sum({split("heads", {1, 3}, {rope, alibi})}), 4, 2),
              ContainsSubstring("share key heads with another part"));
-  CHECK_THAT(refusal(test::sum({split("channels", {5, 3}, {rope, alibi})})), ContainsSubstring("rope.share 1 of head_dim 5"));
+  CHECK_THAT(refusal(test::sum({split("channels", {5, 3}, {rope, alibi})})),
+             ContainsSubstring("rope.share 1 of head_dim 5"));
   CHECK_THAT(refusal(block("grape_m", {{"per_head", true}}), 4, 2), ContainsSubstring("as many key heads"));
 }
 
-TEST_CASE("composition: a scaling needs rotary frequencies, and says which encoding has none", "[encoding][composition]") {
+TEST_CASE("composition: a scaling needs rotary frequencies, and says which encoding has none",
+          "[encoding][composition]") {
   CHECK_THAT(refusal(test::scaled(alibi, {"linear", {{"factor", 2.0}}, {}})),
              ContainsSubstring("linear scales rotary frequencies, and alibi has none"));
   CHECK_THAT(refusal(test::scaled(rope, {"yarn", {{"factor", 2.0}}, {}})),
              ContainsSubstring("yarn cannot scale rope") && ContainsSubstring("original_length"));
-  Choice const segments{"segmented_theta", {{"seg_start", std::vector<double>{0}}, {"seg_base", std::vector<double>{50}}}, {}};
+  Choice const segments{
+      "segmented_theta", {{"seg_start", std::vector<double>{0}}, {"seg_base", std::vector<double>{50}}}, {}};
   CHECK_THAT(refusal(test::scaled(segments, {"yarn", {{"factor", 2.0}}, {}}, 64)), ContainsSubstring("base"));
   Choice const narrow{"rope", {{"rotary_dim", std::int64_t{2}}}, {}};
   CHECK_THAT(refusal(test::scaled(narrow, {"ntk", {{"factor", 2.0}}, {}})), ContainsSubstring("two rotary pairs"));
@@ -115,7 +120,8 @@ TEST_CASE("composition: rotary widths that are odd, too wide or not whole are re
     });
   };
   CHECK_THAT(wide({{"share", 0.3}}), ContainsSubstring("19.2") && ContainsSubstring("18") && ContainsSubstring("20"));
-  CHECK_THAT(wide({{"rotary_dim", std::int64_t{19}}}), ContainsSubstring("rotary_dim is 19, expected an even number from 2 to 64"));
+  CHECK_THAT(wide({{"rotary_dim", std::int64_t{19}}}),
+             ContainsSubstring("rotary_dim is 19, expected an even number from 2 to 64"));
   CHECK_THAT(wide({{"rotary_dim", std::int64_t{66}}}), ContainsSubstring("rotary_dim is 66"));
   CHECK_THAT(wide({{"rotary_dim", std::int64_t{32}}, {"share", 0.5}}), ContainsSubstring("give one"));
   Setting s{block("rope", {{"share", 0.5}})};

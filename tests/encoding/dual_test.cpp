@@ -69,5 +69,6 @@ TEST_CASE("dual: softplus, sigmoid and their kin neither overflow nor lose their
   One const far = math::softplus(variable(-750));
   CHECK(far.slope[0] >= 0);
   CHECK(std::isfinite(math::log_sigmoid(variable(900)).slope[0]));
-  for (double y : {1e-3, 0.5, 1.0, 31.0}) CHECK(math::softplus(math::inverse_softplus(y)) == Catch::Approx(y).epsilon(1e-12));
+  for (double y : {1e-3, 0.5, 1.0, 31.0})
+    CHECK(math::softplus(math::inverse_softplus(y)) == Catch::Approx(y).epsilon(1e-12));
 }

@@ -34,7 +34,8 @@ struct Bench {
           s.heads = s.kv_heads = 2;
           return s;
         }()),
-        x("x", 6, 3), grad_x("gx", 6, 3) {
+        x("x", 6, 3),
+        grad_x("gx", 6, 3) {
     work.term = &rig.position->terms()[0];
     work.spec = work.term->encoding->stages(work.term->shape).gates[0];
     work.spec.scan = scan;
@@ -119,9 +120,11 @@ TEST_CASE("gates: a scan's gradient reaches every earlier token of its document"
       number = kept;
       return (up - down) / (2 * step);
     };
-    for (std::size_t n = 0; n < 6; ++n) CHECK(found.projection[n] == Catch::Approx(slope(bench.work.projection[n])).margin(1e-8));
+    for (std::size_t n = 0; n < 6; ++n)
+      CHECK(found.projection[n] == Catch::Approx(slope(bench.work.projection[n])).margin(1e-8));
     for (std::size_t n = 0; n < 2; ++n) CHECK(found.bias[n] == Catch::Approx(slope(bench.work.bias[n])).margin(1e-8));
-    for (std::size_t n = 0; n < 18; ++n) CHECK(bench.grad_x.data()[n] == Catch::Approx(slope(bench.x.data()[n])).margin(1e-8));
+    for (std::size_t n = 0; n < 18; ++n)
+      CHECK(bench.grad_x.data()[n] == Catch::Approx(slope(bench.x.data()[n])).margin(1e-8));
   }
 }
 
@@ -135,7 +138,8 @@ TEST_CASE("gates: fox with a constant gate is ALiBi with that slope, and an open
   auto const a = fox.logits(), b = alibi.logits();
   int const n = s.length;
   for (std::size_t at = 0; at < a.size(); ++at)
-    if (at % n <= at / n % n) CHECK(a[at] == Catch::Approx(b[at]).margin(1e-12));  // ALiBi is even in distance, FoX is not
+    if (at % n <= at / n % n)
+      CHECK(a[at] == Catch::Approx(b[at]).margin(1e-12));  // ALiBi is even in distance, FoX is not
   Kokkos::deep_copy(fox.parameters[0], 800.0);
   CHECK_THAT(fox.logits(), CloseTo(nope.logits(), 1e-14));
 }

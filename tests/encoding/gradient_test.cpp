@@ -68,8 +68,8 @@ TEST_CASE("gradients: every encoding's inputs and parameters agree with central 
       {"grape_a k", block("grape_a")},
       {"grape_a q unit", block("grape_a", {{"gate", std::string("q")}, {"unit_gate", true}})},
       {"grape_a qk", block("grape_a", {{"gate", std::string("qk")}, {"use_slopes", true}})},
-      {"segmented", block("segmented_theta", {{"seg_start", std::vector<double>{0, 1}},
-                                              {"seg_base", std::vector<double>{100, 9000}}})},
+      {"segmented", block("segmented_theta",
+                          {{"seg_start", std::vector<double>{0, 1}}, {"seg_base", std::vector<double>{100, 9000}}})},
   }));
   DYNAMIC_SECTION(name) { check_gradients(small(choice)); }
 }

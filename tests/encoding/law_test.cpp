@@ -22,7 +22,8 @@ std::vector<double> run(int length, double from) {
 }
 /// Options without which a plugin cannot be made.
 Options needed(std::string const& name) {
-  if (name == "segmented_theta") return {{"seg_start", std::vector<double>{0, 2}}, {"seg_base", std::vector<double>{90, 4000}}};
+  if (name == "segmented_theta")
+    return {{"seg_start", std::vector<double>{0, 2}}, {"seg_base", std::vector<double>{90, 4000}}};
   if (name == "learned") return {{"max_length", std::int64_t{64}}};
   return {};
 }
@@ -39,7 +40,8 @@ std::vector<std::string> encodings_claiming(std::string const& law) {
 }
 
 /// x as query, head 0, turned by one position.
-std::vector<double> turned(Options options, std::vector<double> const& x, double position, std::string const& name = "rope") {
+std::vector<double> turned(Options options, std::vector<double> const& x, double position,
+                           std::string const& name = "rope") {
   Setting s{block(name, std::move(options))};
   s.batch = s.heads = s.kv_heads = s.length = 1;
   s.head_dim = static_cast<int>(x.size());
@@ -118,8 +120,9 @@ TEST_CASE("law: an additive bias composes over any key between", "[encoding][law
   }
 }
 
-TEST_CASE("law: without encoding and mask, shuffled input gives shuffled output, and every other encoding tells the order",
-          "[encoding][law]") {
+TEST_CASE(
+    "law: without encoding and mask, shuffled input gives shuffled output, and every other encoding tells the order",
+    "[encoding][law]") {
   std::vector<int> const order{4, 0, 3, 1, 2};
   for (auto const& name : encoding::Registry::global().names(encoding::Role::encoding)) {
     if (name == "direct_sum") continue;
@@ -152,15 +155,19 @@ TEST_CASE("law: without encoding and mask, shuffled input gives shuffled output,
       std::size_t const row = (at - from) / width, c = (at - from) % width;
       apart = std::max(apart, std::abs(b[at] - a[from + (row / 5 * 5 + order[row % 5]) * width + c]));
     }
-    if (name == "nope") CHECK(apart < 1e-14);
-    else CHECK(apart > 1e-3);
+    if (name == "nope")
+      CHECK(apart < 1e-14);
+    else
+      CHECK(apart > 1e-3);
   }
 }
 
 TEST_CASE("rope: adjacent and half-split pairs give the published vectors, and one product", "[encoding][paper][R27]") {
   Options const adjacent{{"layout", std::string("interleaved")}};
-  CHECK_THAT(turned(adjacent, {1, 2, 3, 4}, 1), CloseTo(std::vector<double>{-1.1426398, 1.9220756, 2.9598507, 4.0297995}, 2e-7));
-  CHECK_THAT(turned({}, {1, 2, 3, 4}, 1), CloseTo(std::vector<double>{-1.9841106, 1.9599007, 2.4623779, 4.0197997}, 2e-7));
+  CHECK_THAT(turned(adjacent, {1, 2, 3, 4}, 1),
+             CloseTo(std::vector<double>{-1.1426398, 1.9220756, 2.9598507, 4.0297995}, 2e-7));
+  CHECK_THAT(turned({}, {1, 2, 3, 4}, 1),
+             CloseTo(std::vector<double>{-1.9841106, 1.9599007, 2.4623779, 4.0197997}, 2e-7));
   auto const product = [](std::vector<double> const& a, std::vector<double> const& b) {
     double sum = 0;
     for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
@@ -177,7 +184,8 @@ TEST_CASE("rope: a partial turn has its own ladder and leaves the rest alone", "
   CHECK_THAT(out, CloseTo(std::vector<double>{-1.4133525, 1.8791181, -2.8288575, 4.0581911, 5, 6, 7, 8}, 1e-7));
 }
 
-TEST_CASE("rope: far positions turn by the exact angle whatever the type of the result", "[encoding][paper][R01][R03]") {
+TEST_CASE("rope: far positions turn by the exact angle whatever the type of the result",
+          "[encoding][paper][R01][R03]") {
   std::vector<double> one(32, 0.0);
   one[1] = 1;  // pair 1 is (1, 17)
   auto const near = turned({}, one, 1857);
@@ -190,7 +198,8 @@ TEST_CASE("rope: far positions turn by the exact angle whatever the type of the 
   // In float32 the finished cosine is the exact one, rounded once.
   encoding::PositionChoice const choice = block("rope", {{"base", 500000.0}});
   auto const position = std::make_shared<encoding::Position const>(
-      choice, encoding::Registry::global(), encoding::Shape{.heads = 1, .kv_heads = 1, .head_dim = 128, .model_dim = 128});
+      choice, encoding::Registry::global(),
+      encoding::Shape{.heads = 1, .kv_heads = 1, .head_dim = 128, .model_dim = 128});
   encoding::Binding<float> binding(position, 1);
   encoding::Tokens tokens;
   tokens.batch = tokens.count = 1;
@@ -243,7 +252,8 @@ TEST_CASE("law: scalings that claim it change nothing at factor 1", "[encoding][
   auto const& registry = encoding::Registry::global();
   for (auto const& name : registry.names(encoding::Role::scaling)) {
     bool claimed = false;
-    for (auto const& law : registry.describe(encoding::Role::scaling, name).laws) claimed |= law.name == "identity_at_factor_one";
+    for (auto const& law : registry.describe(encoding::Role::scaling, name).laws)
+      claimed |= law.name == "identity_at_factor_one";
     if (!claimed) continue;
     INFO(name);
     Setting s{test::scaled({"rope", {}, {}}, {name, {{"factor", 1.0}}, {}}, 64)};

@@ -7,10 +7,10 @@
 
 #include <catch2/catch_all.hpp>
 
+#include <unistd.h>
 #include <cstring>
 #include <fstream>
 #include <optional>
-#include <unistd.h>
 
 using namespace sextant;
 using namespace sextant::encoding;
@@ -45,11 +45,13 @@ void patch(fs::path const& out, std::string const& from, std::string const& to, 
 std::string const magic("sextant-plugin\0", 15);
 }  // namespace
 
-TEST_CASE("registry: an unknown name is refused with the nearest, for encodings and scalings apart", "[encoding][registry]") {
+TEST_CASE("registry: an unknown name is refused with the nearest, for encodings and scalings apart",
+          "[encoding][registry]") {
   auto const& registry = Registry::global();
   CHECK_THAT(complaint([&] { registry.describe(Role::encoding, "ropee"); }),
              ContainsSubstring("there is no encoding ropee; did you mean rope?") && ContainsSubstring("alibi"));
-  CHECK_THAT(complaint([&] { registry.describe(Role::scaling, "rope"); }), ContainsSubstring("there is no scaling rope"));
+  CHECK_THAT(complaint([&] { registry.describe(Role::scaling, "rope"); }),
+             ContainsSubstring("there is no scaling rope"));
   CHECK_FALSE(registry.has(Role::scaling, "rope"));
   CHECK_THAT(complaint([&] { Registry().describe(Role::encoding, "rope"); }), ContainsSubstring("SEXTANT_PLUGIN_PATH"));
 }
@@ -57,35 +59,55 @@ TEST_CASE("registry: an unknown name is refused with the nearest, for encodings 
 TEST_CASE("registry: a misspelt option, a wrong value and an absent one name the option and what it takes",
           "[encoding][registry][R17]") {
   auto const& registry = Registry::global();
-  CHECK_THAT(complaint([&] { registry.make_encoding({"alibi", {{"train_slope", true}}, {}}); }),
-             ContainsSubstring("alibi has no option train_slope; did you mean train_slopes (true or false, default false)?"));
-  CHECK_THAT(complaint([&] { registry.make_encoding({"alibi", {{"slope_scale", -0.5}}, {}}); }),
-             ContainsSubstring("alibi.slope_scale is -0.5, expected a number > 0"));
-  CHECK_THAT(complaint([&] { registry.make_encoding({"nope", {{"base", 2.0}}, {}}); }), ContainsSubstring("it takes none"));
-  CHECK_THAT(complaint([&] { registry.make_scaling({"linear", {}, {}}); }),
-             ContainsSubstring("linear needs factor") && ContainsSubstring("target length / trained length"));
-  CHECK_THAT(complaint([&] { registry.make_scaling({"linear", {{"factor", 0.125}}, {}}); }),
-             ContainsSubstring("linear.factor is 0.125, expected a number >= 1"));
-  CHECK_THAT(complaint([&] { registry.make_encoding({"rope", {}, {{"alibi", {}, {}}}}); }),
-             ContainsSubstring("rope takes no parts"));
-  CHECK_THAT(complaint([&] { registry.make_encoding({"direct_sum", {{"shares", std::vector<double>{1}}}, {}}); }),
-             ContainsSubstring("direct_sum needs parts"));
+  CHECK_THAT(
+      complaint([&] {
+        registry.make_encoding({"alibi", {{"train_slope", true}}, {}});
+      }),
+      ContainsSubstring("alibi has no option train_slope; did you mean train_slopes (true or false, default false)?"));
   CHECK_THAT(complaint([&] {
-               registry.make_encoding({"direct_sum", {{"shares", std::vector<double>{1}}}, {{"rope", {{"bas", 3.0}}, {}}}});
+               registry.make_encoding({"alibi", {{"slope_scale", -0.5}}, {}});
              }),
-             ContainsSubstring("did you mean base"));
+             ContainsSubstring("alibi.slope_scale is -0.5, expected a number > 0"));
+  CHECK_THAT(complaint([&] {
+               registry.make_encoding({"nope", {{"base", 2.0}}, {}});
+             }),
+             ContainsSubstring("it takes none"));
+  CHECK_THAT(complaint([&] {
+               registry.make_scaling({"linear", {}, {}});
+             }),
+             ContainsSubstring("linear needs factor") && ContainsSubstring("target length / trained length"));
+  CHECK_THAT(complaint([&] {
+               registry.make_scaling({"linear", {{"factor", 0.125}}, {}});
+             }),
+             ContainsSubstring("linear.factor is 0.125, expected a number >= 1"));
+  CHECK_THAT(complaint([&] {
+               registry.make_encoding({"rope", {}, {{"alibi", {}, {}}}});
+             }),
+             ContainsSubstring("rope takes no parts"));
+  CHECK_THAT(complaint([&] {
+               registry.make_encoding({"direct_sum", {{"shares", std::vector<double>{1}}}, {}});
+             }),
+             ContainsSubstring("direct_sum needs parts"));
+  CHECK_THAT(
+      complaint([&] {
+        registry.make_encoding({"direct_sum", {{"shares", std::vector<double>{1}}}, {{"rope", {{"bas", 3.0}}, {}}}});
+      }),
+      ContainsSubstring("did you mean base"));
 }
 
 TEST_CASE("registry: 8, 8.0 resolve to the same choice, with every default filled in", "[encoding][registry][R23]") {
   auto const& registry = Registry::global();
-  auto const a = registry.complete(Role::scaling, {"yarn", {{"factor", std::int64_t{8}}, {"original_length", 4096.0}}, {}});
-  auto const b = registry.complete(Role::scaling, {"yarn", {{"factor", 8.0}, {"original_length", std::int64_t{4096}}}, {}});
+  auto const a =
+      registry.complete(Role::scaling, {"yarn", {{"factor", std::int64_t{8}}, {"original_length", 4096.0}}, {}});
+  auto const b =
+      registry.complete(Role::scaling, {"yarn", {{"factor", 8.0}, {"original_length", std::int64_t{4096}}}, {}});
   CHECK(a.options == b.options);
   CHECK(a.options.size() == registry.describe(Role::scaling, "yarn").options.size());
   CHECK(a.options.at("beta_fast") == Value(32.0));
 }
 
-TEST_CASE("registry: broken files are refused with path and reason, and never hide the others", "[encoding][registry][R58]") {
+TEST_CASE("registry: broken files are refused with path and reason, and never hide the others",
+          "[encoding][registry][R58]") {
   Folder const folder("broken");
   fs::copy_file(shipped("alibi"), folder / "good.so");
   std::ofstream(folder / "a_text.so") << std::string(4096, 't');
@@ -105,7 +127,8 @@ TEST_CASE("registry: broken files are refused with path and reason, and never hi
   CHECK(reasons["good.so"].empty());
   for (auto const& [file, reason] : reasons)
     if (file != "good.so") CHECK_THAT(reason, ContainsSubstring((folder / file).string()));
-  CHECK_THAT(reasons["a_text.so"], ContainsSubstring("the loader refused it") && ContainsSubstring("invalid ELF header"));
+  CHECK_THAT(reasons["a_text.so"],
+             ContainsSubstring("the loader refused it") && ContainsSubstring("invalid ELF header"));
   CHECK_THAT(reasons["b_newer.so"], ContainsSubstring("speaks plugin API 99, this sextant speaks ") &&
                                         ContainsSubstring("rebuild the plugin against the installed headers"));
   CHECK_THAT(reasons["c_compiler.so"], ContainsSubstring("was built with compiler clang 99, this sextant with g++"));
@@ -114,7 +137,8 @@ TEST_CASE("registry: broken files are refused with path and reason, and never hi
   CHECK_THAT(reasons["f_symbol.so"], ContainsSubstring("undefined symbol"));
 }
 
-TEST_CASE("registry: a path that does not exist and a name that is taken are refused by name", "[encoding][registry][R58]") {
+TEST_CASE("registry: a path that does not exist and a name that is taken are refused by name",
+          "[encoding][registry][R58]") {
   Registry registry;
   CHECK_THAT(complaint([&] { registry.load_file("/nowhere/at/all.so"); }),
              ContainsSubstring("/nowhere/at/all.so: no such plugin file"));
@@ -125,7 +149,8 @@ TEST_CASE("registry: a path that does not exist and a name that is taken are ref
   CHECK_THAT(registry.loaded().back().error, ContainsSubstring("cannot list"));
 }
 
-TEST_CASE("registry: encodings and the texts of their errors outlive the registry they came from", "[encoding][registry][R59]") {
+TEST_CASE("registry: encodings and the texts of their errors outlive the registry they came from",
+          "[encoding][registry][R59]") {
   std::shared_ptr<Encoding const> alibi;
   std::optional<Error> caught;
   {

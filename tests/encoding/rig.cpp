@@ -54,15 +54,16 @@ encoding::PositionChoice scaled(encoding::Choice encoding, encoding::Choice scal
 
 Rig::Rig(Setting given)
     : setting(std::move(given)),
-      position(std::make_shared<encoding::Position const>(setting.choice, encoding::Registry::global(), shape_of(setting),
-                                                          setting.target_length)),
+      position(std::make_shared<encoding::Position const>(setting.choice, encoding::Registry::global(),
+                                                          shape_of(setting), setting.target_length)),
       q(random("q", View4<double>("q", setting.batch, setting.heads, setting.length, setting.head_dim))),
       k(random("k", View4<double>("k", setting.batch, setting.kv_heads, setting.length, setting.head_dim))),
       v(random("v", View4<double>("v", setting.batch, setting.kv_heads, setting.length, setting.value_dim))),
       x(random("x", View2<double>("x", setting.batch * setting.length, setting.model_dim))),
       binding(position, setting.layers),
       ids_("ids", setting.positions.empty() ? 1 : setting.positions.size(), setting.length),
-      weight_out_(random("weight out", View4<double>("wo", setting.batch, setting.heads, setting.length, setting.value_dim))),
+      weight_out_(
+          random("weight out", View4<double>("wo", setting.batch, setting.heads, setting.length, setting.value_dim))),
       weight_x_(random("weight x", View2<double>("wx", setting.batch * setting.length, setting.model_dim))) {
   for (std::size_t b = 0; b < ids_.extent(0); ++b)
     for (int i = 0; i < setting.length; ++i) ids_(b, i) = setting.positions.empty() ? i : setting.positions[b][i];
@@ -182,8 +183,8 @@ std::vector<double> Rig::attend_in_chunks(int size) {
       }
     }
     View4<double> part("part", setting.batch, setting.heads, count, setting.value_dim);
-    kernels::attention_forward<double>(Exec(), in, heads(part), View3<double>("lse", setting.batch, setting.heads, count),
-                                       workspace);
+    kernels::attention_forward<double>(Exec(), in, heads(part),
+                                       View3<double>("lse", setting.batch, setting.heads, count), workspace);
     put(part, out, first);
   }
   return numbers(out);
@@ -219,8 +220,8 @@ Rig::Slopes Rig::analytic() {
     return View4<double>("grad", t.extent(0), t.extent(1), t.extent(2), t.extent(3));
   };
   View4<double> const gq = like(q), gk = like(k), gv = like(v);
-  reference::attention_backward<double>(in, Heads<double const>(heads(out)), lse, Heads<double const>(heads(weight_out_)),
-                                        heads(gq), heads(gk), heads(gv));
+  reference::attention_backward<double>(in, Heads<double const>(heads(out)), lse,
+                                        Heads<double const>(heads(weight_out_)), heads(gq), heads(gk), heads(gv));
   View2<double> gx("gx", x.extent(0), x.extent(1));
   binding.encode_backward(Exec(), 0, View2<double const>(x), heads(turned.q), heads(turned.k), heads(gq), heads(gk), gx,
                           cache);

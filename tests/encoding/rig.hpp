@@ -32,8 +32,8 @@ class Rig {
 
   Setting setting;
   std::shared_ptr<encoding::Position const> position;
-  View4<double> q, k, v;             ///< [batch, heads or kv_heads, length, channels], before the turn
-  View2<double> x;                   ///< [batch * length, model_dim]
+  View4<double> q, k, v;  ///< [batch, heads or kv_heads, length, channels], before the turn
+  View2<double> x;        ///< [batch * length, model_dim]
   std::vector<View1<double>> parameters, gradients;
   encoding::Binding<double> binding;
 

@@ -68,12 +68,15 @@ TEST_CASE("schema: 8, 8.0 and 8e0 are one number; 4096.0 is whole and 4096.5 is 
 
 TEST_CASE("schema: words, lists and truth values are refused with the nearest that would do", "[encoding][schema]") {
   auto const all = Sample::schema().options();
-  CHECK_THAT(complaint([&] { option(all, "mood").accept(std::string("clam")); }), ContainsSubstring("did you mean calm?"));
+  CHECK_THAT(complaint([&] { option(all, "mood").accept(std::string("clam")); }),
+             ContainsSubstring("did you mean calm?"));
   CHECK_THAT(complaint([&] { option(all, "mood").accept(1.0); }), ContainsSubstring("one of calm, wild"));
-  CHECK_THAT(complaint([&] { option(all, "loud").accept(std::int64_t{1}); }), ContainsSubstring("expected true or false"));
+  CHECK_THAT(complaint([&] { option(all, "loud").accept(std::int64_t{1}); }),
+             ContainsSubstring("expected true or false"));
   CHECK_THAT(complaint([&] { option(all, "list").accept(std::vector<double>{1, 0}); }), ContainsSubstring("[1, 0]"));
   CHECK_THAT(complaint([&] { option(all, "list").accept(2.0); }), ContainsSubstring("a list of numbers > 0"));
-  CHECK_THAT(complaint([&] { option(all, "list").accept(std::vector<double>(2000, 1.0)); }), ContainsSubstring("at most 1024"));
+  CHECK_THAT(complaint([&] { option(all, "list").accept(std::vector<double>(2000, 1.0)); }),
+             ContainsSubstring("at most 1024"));
 }
 
 TEST_CASE("schema: accepted values arrive in the struct, absent ones keep its defaults", "[encoding][schema]") {

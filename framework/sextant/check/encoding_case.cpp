@@ -24,7 +24,8 @@ Choice rope(Parameters const& from) {
 
 Choice split(char const* over, double first, double second, std::vector<Choice> parts) {
   expect(first >= 0 && second >= 0, "a hybrid gives one part ", first, " ", over, " and the other ", second);
-  return {"direct_sum", {{"over", std::string(over)}, {"shares", std::vector<double>{first, second}}}, std::move(parts)};
+  return {
+      "direct_sum", {{"over", std::string(over)}, {"shares", std::vector<double>{first, second}}}, std::move(parts)};
 }
 
 EncodingCase grape_m(Parameters const& from) {
@@ -60,8 +61,10 @@ Choice segmented(Parameters const& from) {
   Options options{{"axis", axis}, {"layout", from.word("layout", "half")}, {"seg_start", from.list("seg_start")}};
   if (auto const rate = from.list("seg_rate"); !rate.empty()) options["seg_rate"] = rate;
   from.allow({"base", "seg_base"});  // each is for one axis only
-  if (axis == "positions") options["base"] = from.number("base", 10000);
-  else options["seg_base"] = from.list("seg_base");
+  if (axis == "positions")
+    options["base"] = from.number("base", 10000);
+  else
+    options["seg_base"] = from.list("seg_base");
   return {"segmented_theta", options, {}};
 }
 
@@ -86,12 +89,12 @@ EncodingCase yarn_temperature(Parameters const& from, int head_dim) {
 }  // namespace
 
 Parameters options_of(results::Group const& group) {
-  static std::set<std::string> const of_tensors{"method", "family", "source", "params", "B", "H", "L", "D", "Dv", "Dm",
-                                                "scale", "causal", "start", "learned", "loss", "note"};
+  static std::set<std::string> const of_tensors{"method", "family",  "source", "params", "B",     "H",
+                                                "L",      "D",       "Dv",     "Dm",     "scale", "causal",
+                                                "start",  "learned", "loss",   "note"};
   nlohmann::json all = nlohmann::json::object();
   for (auto const& [name, attribute] : group.attributes)
-    if (!of_tensors.contains(name))
-      std::visit([&, &name = name](auto const& value) { all[name] = value; }, attribute);
+    if (!of_tensors.contains(name)) std::visit([&, &name = name](auto const& value) { all[name] = value; }, attribute);
   auto const given = nlohmann::json::parse(group.attribute<std::string>("params", std::string("{}")));
   expect(given.is_object(), "params is ", given.type_name(), ", expected an object");
   all.update(given);
@@ -118,10 +121,9 @@ std::optional<EncodingCase> encoding_case(std::string const& method, Parameters 
                  {}},
                 false);
   } else if (method == "learned_absolute") {
-    out = alone({"learned",
-                 {{"max_length", from.needed("max_len")}, {"embed_scale", from.number("embed_scale", 1)}},
-                 {}},
-                false);
+    out =
+        alone({"learned", {{"max_length", from.needed("max_len")}, {"embed_scale", from.number("embed_scale", 1)}}, {}},
+              false);
     out.learned = {{"table", "learned.table"}};
   } else if (method == "rope") {
     out = alone(rope(from));

@@ -24,7 +24,8 @@ std::vector<double> positions_of(results::Group const& group, int batch, int len
   auto const& array = group.array("in/positions");
   auto const n = static_cast<std::size_t>(length), b = static_cast<std::size_t>(batch);
   bool const flat = array.shape == results::Shape{n}, each = array.shape == results::Shape{b, n};
-  expect(flat || each, "in/positions is ", array.describe(), ", expected [", length, "] or [", batch, ", ", length, "]");
+  expect(flat || each, "in/positions is ", array.describe(), ", expected [", length, "] or [", batch, ", ", length,
+         "]");
   return group.numbers("in/positions");
 }
 
@@ -54,8 +55,10 @@ class Run {
       : group_(group), what_(what), registry_(registry) {}
 
   Quantities all() {
-    if (what_.attends) attend();
-    else embed();
+    if (what_.attends)
+      attend();
+    else
+      embed();
     gradients_of_parameters();
     return std::move(out_);
   }
@@ -91,8 +94,10 @@ class Run {
   void embed() {
     Tensor const x = tensor_of(group_, "in/x");
     expect(x.shape.size() == 3, "in/x is ", group_.array("in/x").describe(), ", expected [batch, length, width]");
-    encoding::Shape const shape{.heads = group_.attribute<int>("H", 1), .kv_heads = group_.attribute<int>("H", 1),
-                                .head_dim = group_.attribute<int>("D", 2), .model_dim = x.extent(2)};
+    encoding::Shape const shape{.heads = group_.attribute<int>("H", 1),
+                                .kv_heads = group_.attribute<int>("H", 1),
+                                .head_dim = group_.attribute<int>("D", 2),
+                                .model_dim = x.extent(2)};
     make_layer(shape, x.extent(0), x.extent(1));
     out_["out/y"] = out_["out/o"] = layer_->embed(x);
     if (group_.has_array("in/loss_w")) out_["grad/x"] = layer_->embed_backward(tensor_of(group_, "in/loss_w"));
@@ -178,7 +183,8 @@ class Run {
   Quantities out_;
 };
 
-std::shared_ptr<encoding::Position const> alone(encoding::Choice choice, int heads, encoding::Registry const& registry) {
+std::shared_ptr<encoding::Position const> alone(encoding::Choice choice, int heads,
+                                                encoding::Registry const& registry) {
   encoding::PositionChoice whole;
   whole.encodings = {std::move(choice)};
   return std::make_shared<encoding::Position const>(

@@ -152,7 +152,8 @@ kernels::AttentionInput<T> Layer<T>::input(View4<T> const& v, double scale) cons
 template <class T>
 auto Layer<T>::logits(double scale) -> Logits {
   std::size_t const heads_n = q_.extent(1);
-  View4<T> before("logits before", batch_, heads_n, length_, length_), after("logits", batch_, heads_n, length_, length_);
+  View4<T> before("logits before", batch_, heads_n, length_, length_),
+      after("logits", batch_, heads_n, length_, length_);
   Kokkos::deep_copy(after, std::numeric_limits<T>::quiet_NaN());  // a tile that nobody visits shows
   Record<T> first(before), last(after);
   View4<T> v("value", batch_, k_.extent(1), length_, 1), out("out", batch_, heads_n, length_, 1);

@@ -26,7 +26,8 @@ struct Allowed {
 template <class T>
 class Layer {
  public:
-  Layer(std::shared_ptr<encoding::Position const> position, int batch, int length, std::vector<double> const& positions);
+  Layer(std::shared_ptr<encoding::Position const> position, int batch, int length,
+        std::vector<double> const& positions);
 
   std::vector<typename encoding::Binding<T>::Slot> const& slots() const { return binding_.slots(); }
   encoding::Binding<T> const& binding() const { return binding_; }

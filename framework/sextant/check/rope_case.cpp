@@ -9,11 +9,29 @@ using encoding::Choice;
 using encoding::Options;
 
 /// Keys of the file format; a method may carry some that it does not use, as model configurations do.
-std::vector<std::string> const documented{
-    "rope_type", "type",      "rope_theta",  "head_dim",    "hidden_size", "num_attention_heads", "partial_rotary_factor",
-    "factor",    "beta_fast", "beta_slow",   "truncate",    "mscale",      "mscale_all_dim",      "attention_factor",
-    "alpha",     "beta",      "long_factor", "short_factor", "seq_len",    "low_freq_factor",     "high_freq_factor",
-    "max_position_embeddings", "original_max_position_embeddings"};
+std::vector<std::string> const documented{"rope_type",
+                                          "type",
+                                          "rope_theta",
+                                          "head_dim",
+                                          "hidden_size",
+                                          "num_attention_heads",
+                                          "partial_rotary_factor",
+                                          "factor",
+                                          "beta_fast",
+                                          "beta_slow",
+                                          "truncate",
+                                          "mscale",
+                                          "mscale_all_dim",
+                                          "attention_factor",
+                                          "alpha",
+                                          "beta",
+                                          "long_factor",
+                                          "short_factor",
+                                          "seq_len",
+                                          "low_freq_factor",
+                                          "high_freq_factor",
+                                          "max_position_embeddings",
+                                          "original_max_position_embeddings"};
 
 int head_dim_of(Parameters const& params) {
   int const given = params.whole("head_dim", 0);
@@ -27,7 +45,8 @@ int head_dim_of(Parameters const& params) {
 double factor_of(Parameters const& params, double original) {
   if (auto const given = params.number("factor")) return *given;
   auto const most = params.number("max_position_embeddings");
-  expect(most && original > 0, "parameter factor is absent, and so is what it would follow from: "
+  expect(most && original > 0,
+         "parameter factor is absent, and so is what it would follow from: "
          "max_position_embeddings and original_max_position_embeddings");
   return *most / original;
 }
@@ -54,8 +73,8 @@ Choice yarn(Parameters const& params) {
 
 Choice segmented(Parameters const& params, int rotary_dim, std::string const& layout) {
   auto const pairs = params.list("segment_pairs"), thetas = params.list("segment_thetas");
-  expect(!pairs.empty() && pairs.size() == thetas.size(), "segment_pairs has ", pairs.size(), " entries and segment_thetas ",
-         thetas.size(), ", expected as many, at least one");
+  expect(!pairs.empty() && pairs.size() == thetas.size(), "segment_pairs has ", pairs.size(),
+         " entries and segment_thetas ", thetas.size(), ", expected as many, at least one");
   std::vector<double> start;
   double all = 0;
   for (double n : pairs) start.push_back(all), all += n;
@@ -79,13 +98,12 @@ std::optional<RopeCase> rope_case(std::string const& method, Parameters const& p
   out.head_dim = head_dim_of(params);
   double const share = params.number("partial_rotary_factor", 1);
   out.rotary_dim = static_cast<int>(out.head_dim * share);
-  expect(out.rotary_dim >= 2 && out.rotary_dim <= out.head_dim, "the rotary dim is ", out.rotary_dim, " (", share, " of ",
-         out.head_dim, "), expected 2 to ", out.head_dim);
-  out.choice.encodings = {{"rope",
-                           {{"base", params.number("rope_theta", 10000)},
-                            {"rotary_dim", double(out.rotary_dim)},
-                            {"layout", layout}},
-                           {}}};
+  expect(out.rotary_dim >= 2 && out.rotary_dim <= out.head_dim, "the rotary dim is ", out.rotary_dim, " (", share,
+         " of ", out.head_dim, "), expected 2 to ", out.head_dim);
+  out.choice.encodings = {
+      {"rope",
+       {{"base", params.number("rope_theta", 10000)}, {"rotary_dim", double(out.rotary_dim)}, {"layout", layout}},
+       {}}};
   if (method == "linear" || method == "ntk")
     out.choice.scalings = {{method, {{"factor", factor_of(params, original_length_of(params))}}, {}}};
   else if (method == "yarn")

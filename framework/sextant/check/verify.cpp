@@ -23,7 +23,8 @@ void verify_json(std::string const& path, encoding::Registry const& registry, Ve
   expect(file.is_object() && file.contains("format") && file["format"].is_string(), path,
          ": has no format, expected one of ", join(known_formats));
   report.format = file["format"].get<std::string>();
-  expect(report.format != "sextant-smollm2", path, ": holds logits of a trained model; verifying them needs the import of ",
+  expect(report.format != "sextant-smollm2", path,
+         ": holds logits of a trained model; verifying them needs the import of ",
          "its weights, which this version does not have. It reads ", join(known_formats));
   expect(report.format == "sextant-scaling", path, ": format is ", report.format, ", expected one of ",
          join(known_formats));
@@ -36,7 +37,8 @@ void verify_hdf5(std::string const& path, encoding::Registry const& registry, Ve
   results::Group const file = results::read_file(path);
   report.format = file.attribute<std::string>("format", std::string());
   if (report.format == "sextant-rotation") {
-    expect(file.attribute<int>("version", 1) == 1, path, ": version is ", file.attribute<int>("version"), ", expected 1");
+    expect(file.attribute<int>("version", 1) == 1, path, ": version is ", file.attribute<int>("version"),
+           ", expected 1");
     verify_rotation(file, registry, report);
   } else if (report.format == "sextant-encodings-1") {
     verify_encodings(file, registry, report);
@@ -57,7 +59,8 @@ char const* word(Verdict verdict) {
   return verdict == Verdict::pass ? "pass" : verdict == Verdict::fail ? "FAIL" : "missing";
 }
 
-void add_case(VerifyReport& report, std::string name, std::string method, std::function<void(VerifyCase&)> const& body) {
+void add_case(VerifyReport& report, std::string name, std::string method,
+              std::function<void(VerifyCase&)> const& body) {
   VerifyCase out;
   out.name = std::move(name);
   out.method = std::move(method);
@@ -80,8 +83,10 @@ VerifyReport verify(std::string const& path, encoding::Registry const& registry)
   report.file = path;
   std::string const head = sextant::read_file(path).substr(0, 8);
   expect(!head.empty(), path, ": is empty");
-  if (head == "\x89HDF\r\n\x1a\n") verify_hdf5(path, registry, report);
-  else verify_json(path, registry, report);
+  if (head == "\x89HDF\r\n\x1a\n")
+    verify_hdf5(path, registry, report);
+  else
+    verify_json(path, registry, report);
   return report;
 }
 
@@ -98,8 +103,8 @@ std::string VerifyReport::table(bool errors_only) const {
     name = std::max(name, c.name.size());
     what = std::max(what, c.what.size());
   }
-  std::string out = fmt::format("{:<{}}  {:<{}}  {:>9}  {:>9}  verdict\n", "case", name, "worst quantity", what, "error",
-                                "tolerance");
+  std::string out = fmt::format("{:<{}}  {:<{}}  {:>9}  {:>9}  verdict\n", "case", name, "worst quantity", what,
+                                "error", "tolerance");
   for (auto const& c : cases) {
     if (errors_only && c.verdict == Verdict::pass) continue;
     bool const measured = !c.what.empty();
@@ -117,7 +122,8 @@ std::string VerifyReport::json() const {
   root["file"] = file;
   root["format"] = format;
   root["passed"] = passed();
-  root["counts"] = {{"pass", count(Verdict::pass)}, {"fail", count(Verdict::fail)}, {"missing", count(Verdict::missing)}};
+  root["counts"] = {
+      {"pass", count(Verdict::pass)}, {"fail", count(Verdict::fail)}, {"missing", count(Verdict::missing)}};
   root["cases"] = nlohmann::ordered_json::array();
   for (auto const& c : cases) {
     nlohmann::ordered_json item{{"name", c.name}, {"method", c.method}, {"what", c.what}};

@@ -47,7 +47,10 @@ void compare(char const* precision, results::Group const& group, Quantities cons
           if (path == "out/bias" && expected[i] != 0) weight[i] = 1;
       }
       bool const whole = name == "bucket";
-      worst.compare(text(precision, " ", path), values, expected, whole ? Tolerance{} : part[0] == 'o' ? out_bound : grad_bound,
+      worst.compare(text(precision, " ", path), values, expected,
+                    whole            ? Tolerance{}
+                    : part[0] == 'o' ? out_bound
+                                     : grad_bound,
                     weight);
     }
   }

@@ -18,7 +18,8 @@ std::vector<double> positions(results::Group const& group, int batch, int length
   if (group.has_array("positions")) {
     auto const& array = group.array("positions");
     bool const fits = array.shape.back() == static_cast<std::size_t>(length) &&
-                      (array.shape.size() == 1 || (array.shape.size() == 2 && (array.shape[0] == 1 || array.shape[0] == std::size_t(batch))));
+                      (array.shape.size() == 1 ||
+                       (array.shape.size() == 2 && (array.shape[0] == 1 || array.shape[0] == std::size_t(batch))));
     expect(fits, "positions is ", array.describe(), ", expected [", length, "] or [", batch, ", ", length, "]");
     return group.numbers("positions");
   }

@@ -40,7 +40,8 @@ void check_case(nlohmann::json const& item, double rtol, encoding::Registry cons
   auto const position = std::make_shared<encoding::Position const>(made->choice, registry, shape);
   encoding::Binding<double> const binding(position, 1);
   auto const found = binding.frequencies(0, 0);
-  expect(found.form.rotary_dim == rotary_dim, "the rotary dim is ", found.form.rotary_dim, ", the file has ", rotary_dim);
+  expect(found.form.rotary_dim == rotary_dim, "the rotary dim is ", found.form.rotary_dim, ", the file has ",
+         rotary_dim);
   Worst worst;
   worst.compare("float64 inv_freq", found.inv_freq, expected, {.relative = rtol});
   worst.compare("float64 attention_factor", {found.attention_factor}, {number(item, "attention_factor")},

@@ -17,7 +17,8 @@ double difference(double found, double expected) {
 
 void Worst::compare(std::string const& what, std::vector<double> const& found, std::vector<double> const& expected,
                     Tolerance const& tolerance, std::vector<char> const& weight) {
-  expect(found.size() == expected.size(), what, ": computed ", found.size(), " numbers, the file has ", expected.size());
+  expect(found.size() == expected.size(), what, ": computed ", found.size(), " numbers, the file has ",
+         expected.size());
   double largest = 0;
   for (double x : expected)
     if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
