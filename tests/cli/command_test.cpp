@@ -1,0 +1,79 @@
+#include <catch2/catch_test_macros.hpp>
+#include <nlohmann/json.hpp>
+
+#include "support/process.hpp"
+
+using namespace sextant;
+using test::sextant_program;
+
+namespace {
+bool holds(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
+std::string quickstart() { return std::string(std::getenv("SEXTANT_SOURCE")) + "/experiments/quickstart"; }
+}  // namespace
+
+TEST_CASE("cli: list and describe know every plugin that the registry loaded", "[cli]") {
+  auto const list = sextant_program({"list", "encodings", "--json"});
+  REQUIRE(list.status == 0);
+  auto const encodings = nlohmann::json::parse(list.output);
+  CHECK(encodings.size() >= 11);
+  for (auto const& encoding : encodings) {
+    std::string const name = encoding["name"];
+    auto const page = sextant_program({"describe", name});
+    INFO(page.output);
+    CHECK(page.status == 0);
+    CHECK(holds(page.output, encoding["source"]));
+    for (auto const& option : encoding["options"]) CHECK(holds(page.output, option["name"]));
+  }
+}
+
+TEST_CASE("cli: a name that is nearly right is answered with the right one, and status 2", "[cli]") {
+  auto const wrong = sextant_program({"describe", "rpoe"});
+  CHECK(wrong.status == 2);
+  CHECK(holds(wrong.output, "did you mean rope?"));
+  CHECK(sextant_program({"no-such-command"}).status == 2);
+  CHECK(sextant_program({}).status == 2);
+}
+
+TEST_CASE("cli: a misspelt override is refused like a misspelt key, by validate, plan and run alike", "[cli][reject]") {
+  for (std::string const command : {"validate", "plan", "run"}) {
+    auto const wrong = sextant_program({command, quickstart(), "--set", "train.lerning_rate=1e-3"});
+    INFO(wrong.output);
+    CHECK(wrong.status == 2);
+    CHECK(holds(wrong.output, "lerning_rate"));
+  }
+}
+
+TEST_CASE("cli: every registered scaling can be chosen from the command line", "[cli]") {
+  auto const scalings = nlohmann::json::parse(sextant_program({"list", "scalings", "--json"}).output);
+  REQUIRE(scalings.size() >= 3);
+  for (auto const& scaling : scalings) {
+    std::string const set = "position.scaling={use: " + std::string(scaling["name"]) + ", factor: 2}";
+    auto const plan = sextant_program({"plan", quickstart(), "--set", "vary=[]", "--set", set});
+    INFO(plan.output);
+    CHECK(plan.status == 0);
+  }
+}
+
+TEST_CASE("cli: more threads than a backend has are refused", "[cli][threads]") {
+  auto const env = sextant_program({"env", "--threads", "1", "--json"});
+  REQUIRE(env.status == 0);
+  CHECK(nlohmann::json::parse(env.output)["threads"] == 1);
+  CHECK(sextant_program({"env", "--threads", "0"}).status == 2);
+}
+
+TEST_CASE("cli: help of every command ends with examples", "[cli]") {
+  for (std::string const command : {"list", "describe", "validate", "plan", "run", "status", "compare", "report", "plot",
+                                    "corpus", "env", "verify", "completion"}) {
+    auto const help = sextant_program({command, "--help"});
+    CHECK(help.status == 0);
+    CHECK(holds(help.output, "Examples:\n  sextant " + command));
+  }
+}
+
+TEST_CASE("cli: the completion script is bash", "[cli]") {
+  auto const script = sextant_program({"completion", "bash"});
+  REQUIRE(script.status == 0);
+  test::TempFolder const folder;
+  write_file_atomically(folder / "completion.bash", script.output);
+  CHECK(std::system(("bash -n " + (folder / "completion.bash").string()).c_str()) == 0);
+}

@@ -1,0 +1,116 @@
+#include <catch2/catch_test_macros.hpp>
+#include <sextant/results/compare.hpp>
+
+#include "tiny_study.hpp"
+
+using namespace sextant;
+
+namespace {
+/// Empty when both studies hold the same numbers, bit for bit.
+std::string differences(fs::path const& left, fs::path const& right) {
+  return results::summary(results::compare_numbers(left / "study.h5", right / "study.h5"));
+}
+}  // namespace
+
+TEST_CASE("run: killed at ten random moments and resumed, a study ends with the same bits as one left alone",
+          "[run][resume]") {
+  test::TempFolder const folder;
+  std::string const spec = test::write_tiny_study(folder, 400).string();
+  auto const began = std::chrono::steady_clock::now();
+  auto const whole = test::sextant_program({"run", spec, "-o", (folder / "whole").string()});
+  REQUIRE(whole.status == 0);
+  double const seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+
+  int killed = 0;
+  Stream const moments(17, "kill");
+  for (int n = 0; n < 10; ++n) {
+    test::Program program({"run", spec, "-o", (folder / "killed").string()});
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds * 0.35 * moments.uniform(static_cast<std::uint64_t>(n))));
+    program.kill(SIGKILL);
+    killed += program.wait().status == 128 + SIGKILL;
+  }
+  CHECK(killed >= 5);  // some may have ended by themselves; most must have been cut off
+  auto const last = test::sextant_program({"run", spec, "-o", (folder / "killed").string()});
+  INFO(last.output);
+  REQUIRE(last.status == 0);
+  CHECK(differences(folder / "whole", folder / "killed") == "");
+}
+
+TEST_CASE("run: Ctrl-C keeps the checkpoint, and the same command goes on from it", "[run][resume]") {
+  test::TempFolder const folder;
+  std::string const spec = test::write_tiny_study(folder, 3000).string();
+  std::string const out = (folder / "out").string();
+  test::Program program({"run", spec, "-o", out});
+  for (int n = 0; n < 2000 && !fs::exists(fs::path(out) / "stages"); ++n)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  program.kill(SIGINT);
+  auto const stopped = program.wait();
+  INFO(stopped.output);
+  CHECK(stopped.status == 130);
+  CHECK(stopped.output.find("the same command goes on from here") != std::string::npos);
+  auto const status = test::sextant_program({"status", out, "--json"});
+  CHECK(status.status == 0);
+  CHECK(status.output.find("\"planned\"") != std::string::npos);
+}
+
+TEST_CASE("run: a finished study is not done again", "[run]") {
+  test::TempFolder const folder;
+  std::string const spec = test::write_tiny_study(folder, 20).string();
+  std::vector<std::string> const command{"run", spec, "-o", (folder / "out").string()};
+  auto const first = test::sextant_program(command);
+  REQUIRE(first.status == 0);
+  CHECK(first.output.find("12 of 12 stages done now, 0 found done") != std::string::npos);
+  std::string const before = read_file((folder / "out") / "study.h5");
+  auto const second = test::sextant_program(command);
+  REQUIRE(second.status == 0);
+  CHECK(second.output.find("0 of 12 stages done now, 12 found done") != std::string::npos);
+  CHECK(read_file((folder / "out") / "study.h5") == before);
+}
+
+TEST_CASE("run: one thread and two give the same bits", "[run][threads]") {
+  test::TempFolder const folder;
+  std::string const spec = test::write_tiny_study(folder, 40).string();
+  for (std::string const threads : {"1", "2"})
+    REQUIRE(test::sextant_program({"run", spec, "--threads", threads, "-o", (folder / threads).string()}).status == 0);
+  CHECK(differences(folder / "1", folder / "2") == "");
+}
+
+TEST_CASE("run: two processes on one folder share the work and end with the bits of one", "[run][locks]") {
+  test::TempFolder const folder;
+  std::string const spec = test::write_tiny_study(folder, 200).string();
+  REQUIRE(test::sextant_program({"run", spec, "-o", (folder / "alone").string()}).status == 0);
+  std::string const shared = (folder / "shared").string();
+  test::Program one({"run", spec, "-o", shared}), two({"run", spec, "-o", shared});
+  auto const first = one.wait(), second = two.wait();
+  INFO(first.output << second.output);
+  CHECK(first.status == 0);
+  CHECK(second.status == 0);
+  CHECK(differences(folder / "alone", folder / "shared") == "");
+}
+
+TEST_CASE("run: another spec does not take over a study's folder", "[run]") {
+  test::TempFolder const folder;
+  std::string const spec = test::write_tiny_study(folder, 5).string();
+  std::string const out = (folder / "out").string();
+  REQUIRE(test::sextant_program({"run", spec, "-o", out}).status == 0);
+  auto const other = test::sextant_program({"run", spec, "-o", out, "--set", "study=other"});
+  CHECK(other.status == 2);
+  CHECK(other.output.find("holds another study") != std::string::npos);
+}
+
+TEST_CASE("run: a changed value trains anew and keeps the earlier study file; seed 0 is a seed", "[run]") {
+  test::TempFolder const folder;
+  std::string const spec = test::write_tiny_study(folder, 5).string();
+  std::string const out = (folder / "out").string();
+  REQUIRE(test::sextant_program({"run", spec, "-o", out}).status == 0);
+  auto const changed = test::sextant_program({"run", spec, "-o", out, "--set", "train.seeds=[0]", "--set", "train.steps=6"});
+  INFO(changed.output);
+  REQUIRE(changed.status == 0);
+  CHECK(changed.output.find("6 of 6 stages done now") != std::string::npos);
+  int old = 0;
+  for (auto const& file : fs::directory_iterator(out)) old += file.path().filename().string().starts_with("study-");
+  CHECK(old == 1);
+  auto const narrowed = test::sextant_program({"run", spec, "-o", out, "--set", "train.seeds=[0]"});
+  CHECK(narrowed.output.find("0 of 6 stages done now, 6 found done") != std::string::npos);
+}
