@@ -99,6 +99,13 @@ TEST_CASE("pairs are formed by seed, over the seeds that both arms have", "[repo
   CHECK_THAT(*versus.difference, WithinRel(-0.15, 1e-12));
 }
 
+TEST_CASE("an arm that nobody competes with is not called best", "[report][table]") {
+  auto const comparison =
+      compare(tiny({{"rope", "none", 1, 256, 1.0}, {"rope", "none", 1, 512, 1.0}, {"nope", "none", 1, 256, 2.0}}));
+  CHECK(comparison.rows[0].cells[0].mark == Mark::best);
+  CHECK(comparison.rows[0].cells[1].mark == Mark::none);
+}
+
 TEST_CASE("for an accuracy the highest is best", "[report][table]") {
   auto study = two_arms();
   for (auto& row : study.rows) row.metric = "accuracy";

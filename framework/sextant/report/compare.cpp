@@ -83,14 +83,16 @@ Paired paired_cells(Cell const& a, Cell const& b, CompareOptions const& options)
 
 void mark_column(Comparison& out, std::size_t column, CompareOptions const& options) {
   Cell* best = nullptr;
+  int measured = 0;
   for (auto& row : out.rows) {
     Cell& cell = row.cells[column];
+    measured += !cell.seeds.empty();
     if (!cell.complete) continue;
     bool const better = best && (out.lower_is_better ? *cell.summary.mean < *best->summary.mean
                                                      : *cell.summary.mean > *best->summary.mean);
     if (!best || better) best = &cell;
   }
-  if (!best) return;
+  if (!best || measured < 2) return;
   best->mark = Mark::best;
   for (auto& row : out.rows) {
     Cell& cell = row.cells[column];

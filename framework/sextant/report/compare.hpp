@@ -48,7 +48,7 @@ struct ComparisonRow {
   std::vector<Cell> cells;          ///< one a length
 };
 
-/// Best of a column: the best mean among complete cells. Tied: complete cells whose paired difference to the best, over
+/// Best of a column: the best mean among complete cells, where two arms were measured. Tied: complete cells whose paired difference to the best, over
 /// the seeds that both have, has an interval that holds zero.
 struct Comparison {
   Quantity quantity;

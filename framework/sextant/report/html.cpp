@@ -127,7 +127,10 @@ void other_measures(Page& page) {
     options.probe = quantity.probe;
     options.region = quantity.region;
     options.metric = quantity.metric;
-    Comparison const comparison = compare(page.study, options);
+    Comparison comparison = compare(page.study, options);
+    std::erase_if(comparison.rows, [](ComparisonRow const& row) {
+      return std::all_of(row.cells.begin(), row.cells.end(), [](Cell const& cell) { return cell.seeds.empty(); });
+    });
     page.fold(cat({quantity.probe, ", ", quantity.region, " ", quantity.metric}), comparison.units,
               [&] { results_html(page.out, comparison, page.looks); });
   }

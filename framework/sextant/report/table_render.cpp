@@ -68,6 +68,7 @@ void terminal_panel(std::string& out, Table const& table, std::vector<int> const
     rule += c == columns.front() ? "" : "  ";
     for (int i = 0; i < widths[c]; ++i) rule += "─";
   }
+  head.erase(head.find_last_not_of(' ') + 1);
   out += cat({bold, head, off, "\n", rule, "\n"});
   for (auto const& row : table.rows) {
     std::string line;
