@@ -31,14 +31,14 @@ struct Seen {
 };
 
 // Opens a page in a fresh profile without a network and returns the document after scripts ran, and the log.
-Seen open_page(std::string const& browser, std::string const& html) {
+Seen open_page(std::string const& browser, std::string const& html, char const* size = "1200,900") {
   fs::path const folder = fs::temp_directory_path() / text("sextant-browser-", ::getpid());
   fs::create_directories(folder);
   write_file_atomically(folder / "page.html", html);
   std::string const command =
       text("timeout 120 ", browser, " --headless --no-sandbox --disable-gpu --no-first-run --disable-extensions",
            " --host-resolver-rules='MAP * ~NOTFOUND' --user-data-dir='", (folder / "profile").string(),
-           "' --enable-logging=stderr --v=0 --virtual-time-budget=2000 --dump-dom 'file://",
+           "' --window-size=", size, " --enable-logging=stderr --v=0 --virtual-time-budget=2000 --dump-dom 'file://",
            (folder / "page.html").string(), "' 2>'", (folder / "log").string(), "'");
   Seen out;
   FILE* const pipe = ::popen(command.c_str(), "r");
@@ -104,6 +104,21 @@ TEST_CASE("a browser shows the page without a complaint, draws the plots and run
   auto const at = seen.dom.find("<output id=\"probe\">");
   REQUIRE(at != std::string::npos);
   CHECK_THAT(seen.dom.substr(at, 200), ContainsSubstring("tips=1 rows=9 theme=true dim=true width=true drawn=true"));
+}
+
+TEST_CASE("on a narrow screen the plots are the narrow ones and nothing sticks out", "[report][browser]") {
+  std::string const browser = find_browser();
+  if (browser.empty()) SKIP("no chromium found: apt-get install chromium to run this test");
+  std::string page = report::html_report(test::synthetic_study());
+  std::string const probe = R"js(<script>
+    document.title = getComputedStyle(document.querySelector('.sx-narrow')).display + ' ' +
+      getComputedStyle(document.querySelector('.sx-wide')).display + ' ' +
+      (document.documentElement.scrollWidth <= window.innerWidth);
+  </script></body>)js";
+  page.replace(page.rfind("</body>"), 7, probe);
+  auto const seen = open_page(browser, page, "500,900");
+  CHECK(complaints(seen.log) == "");
+  CHECK_THAT(seen.dom, ContainsSubstring("<title>block none true</title>"));
 }
 
 TEST_CASE("a browser draws every line of an SVG file", "[report][browser]") {

@@ -125,7 +125,8 @@ body{font-size:10.5pt}.bar,.skip,.readout,.hair{display:none!important}
 main{max-width:none;padding:0}header{padding-top:0}section{padding-top:22pt}
 figure,tr,.fail{break-inside:avoid}h2,h3,figcaption{break-after:avoid}
 figure details{display:none}.scroll{overflow:visible}pre{max-height:none;white-space:pre-wrap}
-table{font-size:8.5pt}th,td{padding:4pt 6pt}
+table{font-size:8.5pt}th,td{padding:4pt 6pt}thead small{font-size:7pt}
+.results tbody th .sx-swatch{top:4.5pt}
 .sx-wide{display:block}.sx-narrow{display:none}
 }
 )css";
