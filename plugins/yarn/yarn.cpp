@@ -14,7 +14,7 @@
 namespace sextant::plugins {
 struct YarnScaling {
   std::optional<double> factor;
-  std::optional<double> original_length;
+  std::optional<int> original_length;
   double beta_fast = 32, beta_slow = 1;
   bool truncate = true;
   std::optional<double> attention_factor_;
@@ -57,7 +57,7 @@ struct YarnScaling {
 
   /// Pair whose wavelength fits `rotations` times into the original length.
   double pair_of(double rotations, ScalingContext const& at) const {
-    double const length = original_length.value_or(at.trained_length);
+    double const length = original_length ? *original_length : at.trained_length;
     return at.rotary_dim * std::log(length / (2 * std::numbers::pi * rotations)) / (2 * std::log(*at.base));
   }
 

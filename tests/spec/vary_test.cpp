@@ -109,6 +109,20 @@ TEST_CASE("vary: the resolved text makes the same arms and views", "[spec]") {
   for (std::size_t i = 0; i < spec.arms.size(); ++i) CHECK(views(again.arms.at(i)) == views(spec.arms[i]));
 }
 
+TEST_CASE("vary: an override that every arm would undo is refused", "[spec][R21]") {
+  std::string const vary = "  - {key: position.encoding, stage: train, values: [alibi, rope]}\n";
+  std::string const some =
+      vary + "  - {key: train.steps, stage: train, values: [200], where: {position.encoding: rope}}\n";
+  auto const with = [&](std::string const& text, char const* set) {
+    return spec::read_spec(base + text, "f", {.tier = {}, .sets = {set}}, test::made_up_plugins());
+  };
+  for (char const* set : {"position.encoding=nope", "position.encoding.base=500"})
+    CHECK_THROWS_MATCHES(with(vary, set), Error, MessageMatches(ContainsSubstring("has no effect, because vary gives")));
+  CHECK(with(some, "train.steps=50").arms[0].setting.train.steps == 50);
+  CHECK(with(some, "train.steps=50").arms[1].setting.train.steps == 200);
+  CHECK(arms(with(vary, "vary.0.values=[nope]")) == List{"nope"});
+}
+
 TEST_CASE("vary: labels that would be confused, and conditions that can never hold, are refused", "[spec]") {
   auto const refused = [](std::string const& vary, std::string const& words) {
     INFO(vary);

@@ -27,8 +27,14 @@ void replace_places(Node& node, Place const& place) {
   }
 }
 
+/// A key that a tier or --set changed.
+struct Changed {
+  std::string key;
+  Place place;
+};
+
 // --set key=value
-void apply_set(Node& root, std::string const& set) {
+Changed apply_set(Node& root, std::string const& set) {
   Place const place{"--set " + set, 0, 0};
   auto const equals = set.find('=');
   expect(equals != std::string::npos && equals > 0, place.text(),
@@ -47,15 +53,34 @@ void apply_set(Node& root, std::string const& set) {
   }
   replace_places(value, place);
   put(root, key, std::move(value), place);
+  return {key, place};
 }
 
-void apply_tier(Node& root, Node const& tiers, std::string const& name) {
+std::vector<Changed> apply_tier(Node& root, Node const& tiers, std::string const& name) {
+  std::vector<Changed> changes;
   if (Node const* tier = tiers.find(name))
     for (auto const& entry : tier->entries) {
       bool const apart = entry.key == "tier" || entry.key == "tiers" || entry.key.starts_with("tiers.");
       expect(!apart, entry.place.text(), ": tiers.", name, " changes ", entry.key, ", expected another key");
       put(root, entry.key, entry.value, entry.place);
+      changes.push_back({entry.key, entry.place});
     }
+  return changes;
+}
+
+// A change that vary covers in every arm would be lost without a word.
+void refuse_lost(Changed const& change, std::vector<Axis> const& axes) {
+  bool conditional = false;
+  for (auto const& axis : axes) {
+    if (!axis.zip) conditional = !axis.where.empty();
+    bool const covers = std::all_of(axis.values.begin(), axis.values.end(), [&](Choose const& value) {
+      return std::any_of(value.sets.begin(), value.sets.end(), [&](Choose::Set const& set) {
+        return change.key == set.key || change.key.starts_with(set.key + ".");
+      });
+    });
+    expect(conditional || !covers, change.place.text(), ": ", change.key, " has no effect, because vary gives ", axis.name,
+           " its values; expected another key, or a change of vary");
+  }
 }
 
 void check_tiers(Node const& tiers) {
@@ -92,12 +117,13 @@ struct Resolved {
 
 Resolved resolve(Node root, Node const& tiers, std::string const& tier, std::vector<std::string> const& sets,
                  Catalogue const& catalogue) {
-  apply_tier(root, tiers, tier);
-  for (auto const& set : sets) apply_set(root, set);
+  auto changes = apply_tier(root, tiers, tier);
+  for (auto const& set : sets) changes.push_back(apply_set(root, set));
   refuse_coming(root);
   Node const vary = root.take("vary");
   Resolved resolved{{}, {}, {}, {catalogue, {}}};
   resolved.axes = read_vary(vary, resolved.reading);
+  for (auto const& change : changes) refuse_lost(change, resolved.axes);
   fill_bases(root, resolved.axes);
   resolved.document = read_document(root, resolved.reading);
   resolved.document.head.tier = tier;
