@@ -21,7 +21,8 @@ ModelConfig config_of(Size const& size) {
   return config;  // 4 layers, 4 heads, 256 bytes
 }
 
-std::shared_ptr<encoding::Position const> position_of(ModelConfig const& config, Size const& size, std::string const& use) {
+std::shared_ptr<encoding::Position const> position_of(ModelConfig const& config, Size const& size,
+                                                      std::string const& use) {
   encoding::Shape shape;
   shape.heads = config.heads;
   shape.kv_heads = config.kv_heads;
@@ -47,14 +48,18 @@ void train_step(benchmark::State& state, Size size, char const* use) {
   for (auto _ : state) benchmark::DoNotOptimize(trainer.step(Exec(), batch).loss);
   double const tokens = static_cast<double>(batch.count()) * static_cast<double>(state.iterations());
   // 6 per weight and token; attention: 12 L / 2 per channel of width, forward and backward.
-  double const flop = 6.0 * static_cast<double>(model.layout().size()) +
-                      6.0 * size.seq_len * config.layers * config.query_width();
+  double const flop =
+      6.0 * static_cast<double>(model.layout().size()) + 6.0 * size.seq_len * config.layers * config.query_width();
   state.counters["tokens"] = benchmark::Counter(tokens, benchmark::Counter::kIsRate);
   state.counters["flop"] = benchmark::Counter(tokens * flop, benchmark::Counter::kIsRate);
 }
 
-#define SEXTANT_BENCH(size, use) \
-  BENCHMARK_CAPTURE(train_step, size##_##use, size, #use)->Arg(0)->Arg(1024)->UseRealTime()->Unit(benchmark::kMillisecond)
+#define SEXTANT_BENCH(size, use)                          \
+  BENCHMARK_CAPTURE(train_step, size##_##use, size, #use) \
+      ->Arg(0)                                            \
+      ->Arg(1024)                                         \
+      ->UseRealTime()                                     \
+      ->Unit(benchmark::kMillisecond)
 SEXTANT_BENCH(small, nope);
 SEXTANT_BENCH(small, rope);
 SEXTANT_BENCH(small, alibi);

@@ -21,7 +21,8 @@ template <class T>
 View2<T> random2(std::string const& name, int rows, int cols, double scale = 1) {
   View2<T> x(name, static_cast<std::size_t>(rows), static_cast<std::size_t>(cols));
   Stream const stream(7, name);
-  for (int i = 0; i < rows * cols; ++i) x.data()[i] = static_cast<T>(scale * stream.normal(static_cast<std::uint64_t>(i)));
+  for (int i = 0; i < rows * cols; ++i)
+    x.data()[i] = static_cast<T>(scale * stream.normal(static_cast<std::uint64_t>(i)));
   return x;
 }
 
@@ -43,7 +44,8 @@ bool same_bits(X const& x, Y const& y) {
 
 /// The largest |grad[i] - (loss(x + h e_i) - loss(x - h e_i)) / 2h| over the n entries of x, relative to the largest
 /// |grad| (or 1). x is left as it was.
-inline double gradient_error(double* x, double const* grad, int n, std::function<double()> const& loss, double h = 1e-5) {
+inline double gradient_error(double* x, double const* grad, int n, std::function<double()> const& loss,
+                             double h = 1e-5) {
   double worst = 0, size = 1;
   for (int i = 0; i < n; ++i) {
     double const kept = x[i];

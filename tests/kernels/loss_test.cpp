@@ -12,7 +12,8 @@ View1<int> targets(int rows, int vocabulary, bool with_gaps) {
   View1<int> target("target", static_cast<std::size_t>(rows));
   Stream const stream(3, "target");
   for (int i = 0; i < rows; ++i)
-    target(i) = with_gaps && i % 5 == 2 ? -1 : static_cast<int>(stream.below(vocabulary, static_cast<std::uint64_t>(i)));
+    target(i) =
+        with_gaps && i % 5 == 2 ? -1 : static_cast<int>(stream.below(vocabulary, static_cast<std::uint64_t>(i)));
   return target;
 }
 }  // namespace

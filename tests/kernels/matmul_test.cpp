@@ -3,7 +3,7 @@
 
 #include <catch2/catch_all.hpp>
 #include <kernels/dense_support.hpp>
-#include <omp.h>
+#include <support/on_threads.hpp>
 
 using namespace sextant;
 using kernels::Into;
@@ -34,7 +34,8 @@ TEMPLATE_TEST_CASE("matmul: every shape, transposition and accumulation equals t
   double const unit = std::is_same_v<TestType, float> ? 0x1p-24 : 0x1p-53;
   struct {
     int m, n, k;
-  } const shapes[] = {{1, 1, 1}, {1, 17, 5}, {24, 16, 8}, {97, 33, 12}, {200, 530, 31}, {5, 600, 64}, {13, 7, 2100}, {300, 40, 1025}};
+  } const shapes[] = {{1, 1, 1},      {1, 17, 5},   {24, 16, 8},   {97, 33, 12},
+                      {200, 530, 31}, {5, 600, 64}, {13, 7, 2100}, {300, 40, 1025}};
   for (auto const [m, n, k] : shapes)
     for (Op const op_a : {Op::plain, Op::transposed})
       for (Op const op_b : {Op::plain, Op::transposed})
@@ -82,30 +83,32 @@ TEST_CASE("matmul: a row's product is the same bits alone and among others", "[m
   }
 }
 
-TEST_CASE("matmul: one, two and four threads give the same bits", "[matmul][determinism]") {
+TEST_CASE("matmul digest, printed for the test on threads", "[.][matmul-digest]") {
   struct {
     int m, n, k;
     Op op_a, op_b;
   } const shapes[] = {{1000, 384, 128, Op::plain, Op::transposed},
                       {777, 688, 96, Op::plain, Op::plain},
                       {384, 128, 4096, Op::transposed, Op::plain}};
-  int const threads = omp_get_max_threads();
-  for (auto const& s : shapes) {
-    Product<float> one(s.m, s.n, s.k, s.op_a, s.op_b);
-    omp_set_num_threads(1);
-    one.run(Into::overwrite);
-    for (int n : {2, 4}) {
-      Product<float> many(s.m, s.n, s.k, s.op_a, s.op_b);
-      omp_set_num_threads(n);
-      many.run(Into::overwrite);
-      CHECK(test::same_bits(one.c, many.c));
+  test::Digest digest;
+  for (auto const& s : shapes)
+    for (Into const into : {Into::overwrite, Into::add}) {
+      Product<float> product(s.m, s.n, s.k, s.op_a, s.op_b);
+      product.run(into);
+      digest.add(product.c);
     }
-  }
-  omp_set_num_threads(threads);
+  digest.print();
+}
+
+TEST_CASE("matmul: one, two and four threads give the same bits", "[matmul][determinism]") {
+  auto const digests = test::digests_on_threads("[matmul-digest]", {1, 2, 4});
+  CHECK(digests[0] == digests[1]);
+  CHECK(digests[0] == digests[2]);
 }
 
 TEST_CASE("matmul: shapes that disagree are named", "[matmul][error]") {
-  auto const a = test::random2<float>("a", 3, 4), b = test::random2<float>("b", 5, 6), c = test::random2<float>("c", 3, 6);
+  auto const a = test::random2<float>("a", 3, 4), b = test::random2<float>("b", 5, 6),
+             c = test::random2<float>("c", 3, 6);
   CHECK_THROWS_WITH(kernels::matmul<float>(Exec(), a, Op::plain, b, Op::plain, c),
                     "matmul: op(a) is [3, 4], op(b) is [5, 6] and c is [3, 6], expected [m, k], [k, n] and [m, n]");
 }

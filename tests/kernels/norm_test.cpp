@@ -81,7 +81,8 @@ TEST_CASE("norm: gradients of input, gain and bias equal central differences", "
     for (int pass = 0; pass < 2; ++pass)
       norm_backward<double>(Exec(), norm, as_groups(x), stats, as_groups(weight), as_groups(added), true, twice_gain,
                             twice_bias, scratch);
-    for (std::size_t i = 0; i < added.size(); ++i) CHECK(added.data()[i] == Catch::Approx(2 * grad_x.data()[i]).margin(1e-12));
+    for (std::size_t i = 0; i < added.size(); ++i)
+      CHECK(added.data()[i] == Catch::Approx(2 * grad_x.data()[i]).margin(1e-12));
     for (int c = 0; c < width; ++c) CHECK(twice_gain(c) == Catch::Approx(2 * grad_gain(c)).margin(1e-12));
   }
 }

@@ -3,8 +3,6 @@
 #include <sextant/encoding/position.hpp>
 #include <sextant/model/model.hpp>
 
-#include <omp.h>
-
 #include <cmath>
 #include <memory>
 #include <string>
@@ -25,13 +23,6 @@ inline model::ModelConfig tiny_config() {
   return config;
 }
 
-/// One thread while it lives: thousands of passes over a handful of tokens would otherwise mostly wait for each other.
-struct OneThread {
-  int const before = omp_get_max_threads();
-  OneThread() { omp_set_num_threads(1); }
-  ~OneThread() { omp_set_num_threads(before); }
-};
-
 /// The named encodings summed, with the options given after the names.
 inline std::shared_ptr<encoding::Position const> make_position(model::ModelConfig const& config,
                                                                std::vector<encoding::Choice> encodings,
@@ -46,7 +37,8 @@ inline std::shared_ptr<encoding::Position const> make_position(model::ModelConfi
       encoding::PositionChoice{std::move(encodings), std::move(scalings), trained_length}, encoding::Registry::global(),
       shape, target_length);
 }
-inline std::shared_ptr<encoding::Position const> make_position(model::ModelConfig const& config, std::string const& use) {
+inline std::shared_ptr<encoding::Position const> make_position(model::ModelConfig const& config,
+                                                               std::string const& use) {
   return make_position(config, std::vector<encoding::Choice>{{use, {}, {}}});
 }
 

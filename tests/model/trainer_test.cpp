@@ -2,10 +2,10 @@
 #include <sextant/model/safetensors.hpp>
 #include <sextant/model/trainer.hpp>
 
+#include <unistd.h>
 #include <catch2/catch_all.hpp>
 #include <filesystem>
 #include <model/model_case.hpp>
-#include <unistd.h>
 
 using namespace sextant;
 using namespace sextant::model;
@@ -56,7 +56,8 @@ TEST_CASE("trainer: loss falls on text that repeats", "[trainer]") {
 
 TEST_CASE("trainer: clipping scales a long gradient to the limit", "[trainer]") {
   auto const config = test::tiny_config();
-  Model<double> clipped(config, test::make_position(config, "nope"), 1), plain(config, test::make_position(config, "nope"), 1);
+  Model<double> clipped(config, test::make_position(config, "nope"), 1),
+      plain(config, test::make_position(config, "nope"), 1);
   auto options = quick();
   options.decay = 0;
   options.eps = 1e3;  // so large that a step is proportional to the gradient
@@ -64,7 +65,8 @@ TEST_CASE("trainer: clipping scales a long gradient to the limit", "[trainer]") 
   Trainer<double> with(clipped, options);
   options.clip = 0;
   Trainer<double> without(plain, options);
-  auto const before = std::vector<double>(plain.parameters().data(), plain.parameters().data() + plain.parameters().size());
+  auto const before =
+      std::vector<double>(plain.parameters().data(), plain.parameters().data() + plain.parameters().size());
   double const norm = with.step(Exec(), batch_of(0)).gradient_norm;
   without.step(Exec(), batch_of(0));
   REQUIRE(norm > 0.1);
@@ -102,7 +104,8 @@ TEST_CASE("trainer: a run that is saved and loaded ends with the bits of one lef
   CHECK(test::same_bits(evaluated.parameters(), other.parameters()));
 }
 
-TEST_CASE("checkpoint: torn, damaged and foreign files are refused by name, and nothing is changed", "[trainer][error]") {
+TEST_CASE("checkpoint: torn, damaged and foreign files are refused by name, and nothing is changed",
+          "[trainer][error]") {
   Folder const folder;
   fs::path const file = folder.path / "checkpoint.safetensors";
   auto const config = test::tiny_config();
@@ -151,7 +154,8 @@ TEST_CASE("model: equal names give equal parameters whatever else the model has"
   auto const config = test::tiny_config();
   auto untied = config;
   untied.tie_embedding = false;
-  Model<float> one(config, test::make_position(config, "nope"), 42), two(untied, test::make_position(untied, "rope"), 42);
+  Model<float> one(config, test::make_position(config, "nope"), 42),
+      two(untied, test::make_position(untied, "rope"), 42);
   CHECK(test::same_bits(one.parameter("layers.1.mlp.down.weight"), two.parameter("layers.1.mlp.down.weight")));
   double square = 0;
   auto const down = one.parameter("layers.1.mlp.down.weight");
@@ -163,7 +167,8 @@ TEST_CASE("model: another scaling sees the same parameters and gives other logit
   auto const config = test::tiny_config();
   std::vector<encoding::Choice> const rope = {{"rope", {}, {}}};
   Model<float> model(config, test::make_position(config, rope), 1);
-  Model<float> scaled = model.with_position(test::make_position(config, rope, {{"linear", {{"factor", 4.0}}, {}}}, 16, 64));
+  Model<float> scaled =
+      model.with_position(test::make_position(config, rope, {{"linear", {{"factor", 4.0}}, {}}}, 16, 64));
   CHECK(scaled.parameters().data() == model.parameters().data());
   auto const batch = test::random_batch("scaled", 1, 30, 13);
   CHECK(test::largest_difference(test::all_logits(model, batch), test::all_logits(scaled, batch)) > 1e-3);

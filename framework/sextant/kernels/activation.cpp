@@ -37,11 +37,12 @@ template <class T>
 void swiglu_forward(Exec const& exec, View2<T const> const& gate_up, View2<T> const& out) {
   expect_shape("swiglu", gate_up, out, 2);
   int const width = out.extent_int(1);
-  for_rows(exec, "sextant::swiglu", out.extent_int(0), KOKKOS_LAMBDA(int i) {
-    T const *const gate = &gate_up(i, 0), *const up = gate + width;
-    T* const to = &out(i, 0);
-    for (int c = 0; c < width; ++c) to[c] = gate[c] * sigmoid(gate[c]) * up[c];
-  });
+  for_rows(
+      exec, "sextant::swiglu", out.extent_int(0), KOKKOS_LAMBDA(int i) {
+        T const *const gate = &gate_up(i, 0), *const up = gate + width;
+        T* const to = &out(i, 0);
+        for (int c = 0; c < width; ++c) to[c] = gate[c] * sigmoid(gate[c]) * up[c];
+      });
 }
 
 template <class T>
@@ -50,28 +51,30 @@ void swiglu_backward(Exec const& exec, View2<T const> const& gate_up, View2<T co
   expect_shape("swiglu backward", gate_up, grad_out, 2);
   expect_shape("swiglu backward", gate_up, grad_gate_up);
   int const width = grad_out.extent_int(1);
-  for_rows(exec, "sextant::swiglu_backward", grad_out.extent_int(0), KOKKOS_LAMBDA(int i) {
-    T const *const gate = &gate_up(i, 0), *const up = gate + width, *const grad = &grad_out(i, 0);
-    T *const to_gate = &grad_gate_up(i, 0), *const to_up = to_gate + width;
+  for_rows(
+      exec, "sextant::swiglu_backward", grad_out.extent_int(0), KOKKOS_LAMBDA(int i) {
+        T const *const gate = &gate_up(i, 0), *const up = gate + width, *const grad = &grad_out(i, 0);
+        T *const to_gate = &grad_gate_up(i, 0), *const to_up = to_gate + width;
 #pragma omp simd  // aliases only entry by entry
-    for (int c = 0; c < width; ++c) {
-      T const g = gate[c], s = sigmoid(g), u = up[c], d = grad[c];
-      to_gate[c] = d * u * s * (T(1) + g * (T(1) - s));
-      to_up[c] = d * g * s;
-    }
-  });
+        for (int c = 0; c < width; ++c) {
+          T const g = gate[c], s = sigmoid(g), u = up[c], d = grad[c];
+          to_gate[c] = d * u * s * (T(1) + g * (T(1) - s));
+          to_up[c] = d * g * s;
+        }
+      });
 }
 
 template <class T>
 void gelu_forward(Exec const& exec, View2<T const> const& x, View2<T> const& out) {
   expect_shape("gelu", x, out);
   int const width = out.extent_int(1);
-  for_rows(exec, "sextant::gelu", out.extent_int(0), KOKKOS_LAMBDA(int i) {
-    T const* const from = &x(i, 0);
-    T* const to = &out(i, 0);
+  for_rows(
+      exec, "sextant::gelu", out.extent_int(0), KOKKOS_LAMBDA(int i) {
+        T const* const from = &x(i, 0);
+        T* const to = &out(i, 0);
 #pragma omp simd  // aliases only entry by entry
-    for (int c = 0; c < width; ++c) to[c] = gelu(from[c]);
-  });
+        for (int c = 0; c < width; ++c) to[c] = gelu(from[c]);
+      });
 }
 
 template <class T>
@@ -79,18 +82,19 @@ void gelu_backward(Exec const& exec, View2<T const> const& x, View2<T const> con
   expect_shape("gelu backward", x, grad_out);
   expect_shape("gelu backward", x, grad_x);
   int const width = x.extent_int(1);
-  for_rows(exec, "sextant::gelu_backward", x.extent_int(0), KOKKOS_LAMBDA(int i) {
-    T const *const from = &x(i, 0), *const grad = &grad_out(i, 0);
-    T* const to = &grad_x(i, 0);
+  for_rows(
+      exec, "sextant::gelu_backward", x.extent_int(0), KOKKOS_LAMBDA(int i) {
+        T const *const from = &x(i, 0), *const grad = &grad_out(i, 0);
+        T* const to = &grad_x(i, 0);
 #pragma omp simd  // aliases only entry by entry
-    for (int c = 0; c < width; ++c) to[c] = grad[c] * gelu_slope(from[c]);
-  });
+        for (int c = 0; c < width; ++c) to[c] = grad[c] * gelu_slope(from[c]);
+      });
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                                                  \
-  template void swiglu_forward(Exec const&, View2<T const> const&, View2<T> const&);                            \
-  template void swiglu_backward(Exec const&, View2<T const> const&, View2<T const> const&, View2<T> const&);    \
-  template void gelu_forward(Exec const&, View2<T const> const&, View2<T> const&);                              \
+#define SEXTANT_INSTANTIATE(T)                                                                               \
+  template void swiglu_forward(Exec const&, View2<T const> const&, View2<T> const&);                         \
+  template void swiglu_backward(Exec const&, View2<T const> const&, View2<T const> const&, View2<T> const&); \
+  template void gelu_forward(Exec const&, View2<T const> const&, View2<T> const&);                           \
   template void gelu_backward(Exec const&, View2<T const> const&, View2<T const> const&, View2<T> const&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

@@ -56,7 +56,7 @@ void embedding_backward(Exec const& exec, TokenIndex const& index, View2<T const
       });
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                                                  \
+#define SEXTANT_INSTANTIATE(T)                                                                                   \
   template void embedding_forward(Exec const&, View2<T const> const&, View1<int const> const&, View2<T> const&); \
   template void embedding_backward(Exec const&, TokenIndex const&, View2<T const> const&, View2<T> const&);
 SEXTANT_INSTANTIATE(float)

@@ -28,7 +28,8 @@ void cross_entropy(Exec const& exec, View2<T const> const& logits, View1<int con
           T const* const row = &logits(i, 0);
           T const largest = row_max(vocabulary, row);
           T const total = row_sum<T>(vocabulary, [=](int v) { return row_exp(row[v] - largest); });
-          nll(i) = ::log(static_cast<double>(total)) + (static_cast<double>(largest) - static_cast<double>(row[target(i)]));
+          nll(i) =
+              ::log(static_cast<double>(total)) + (static_cast<double>(largest) - static_cast<double>(row[target(i)]));
         }
       });
 }
@@ -60,9 +61,9 @@ void cross_entropy_with_gradient(Exec const& exec, View2<T> const& logits, View1
       });
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                                                      \
-  template void cross_entropy(Exec const&, View2<T const> const&, View1<int const> const&, View1<double> const&);   \
-  template void cross_entropy_with_gradient(Exec const&, View2<T> const&, View1<int const> const&, double,          \
+#define SEXTANT_INSTANTIATE(T)                                                                                    \
+  template void cross_entropy(Exec const&, View2<T const> const&, View1<int const> const&, View1<double> const&); \
+  template void cross_entropy_with_gradient(Exec const&, View2<T> const&, View1<int const> const&, double,        \
                                             View1<double> const&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

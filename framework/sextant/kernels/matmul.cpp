@@ -12,10 +12,10 @@
 
 namespace sextant::kernels {
 namespace {
-constexpr int row_block = 96;     // a multiple of the rows of every register block that oneDNN has
-constexpr int row_step = 24;      // a block cut short is filled up with zero rows to a multiple of this
-constexpr int col_block = 512;    // columns of a block; wider outputs are cut
-constexpr int sum_block = 1024;   // terms of one partial sum when a is transposed
+constexpr int row_block = 96;      // a multiple of the rows of every register block that oneDNN has
+constexpr int row_step = 24;       // a block cut short is filled up with zero rows to a multiple of this
+constexpr int col_block = 512;     // columns of a block; wider outputs are cut
+constexpr int sum_block = 1024;    // terms of one partial sum when a is transposed
 constexpr int weight_block = 192;  // rows of a block of a weight's gradient
 
 template <class T>
@@ -81,14 +81,17 @@ void multiply_short(Size n, Block<T const> a, Block<T const> b, Op op_b, Block<T
   a_rows.assign(static_cast<std::size_t>(rows) * n.terms, T(0));
   c_rows.assign(static_cast<std::size_t>(rows) * n.cols, T(0));
   for (int i = 0; i < n.rows; ++i) {
-    std::copy_n(a.data + static_cast<std::size_t>(i) * a.stride, n.terms, a_rows.data() + static_cast<std::size_t>(i) * n.terms);
+    std::copy_n(a.data + static_cast<std::size_t>(i) * a.stride, n.terms,
+                a_rows.data() + static_cast<std::size_t>(i) * n.terms);
     if (into == Into::add)
-      std::copy_n(c.data + static_cast<std::size_t>(i) * c.stride, n.cols, c_rows.data() + static_cast<std::size_t>(i) * n.cols);
+      std::copy_n(c.data + static_cast<std::size_t>(i) * c.stride, n.cols,
+                  c_rows.data() + static_cast<std::size_t>(i) * n.cols);
   }
   multiply({rows, n.cols, n.terms}, Block<T const>{a_rows.data(), n.terms}, Op::plain, b, op_b,
            Block<T>{c_rows.data(), n.cols}, into);
   for (int i = 0; i < n.rows; ++i)
-    std::copy_n(c_rows.data() + static_cast<std::size_t>(i) * n.cols, n.cols, c.data + static_cast<std::size_t>(i) * c.stride);
+    std::copy_n(c_rows.data() + static_cast<std::size_t>(i) * n.cols, n.cols,
+                c.data + static_cast<std::size_t>(i) * c.stride);
 }
 
 template <class T>
@@ -141,11 +144,12 @@ void matmul_sums(Exec const& exec, Size n, Matrix<T const> const& a, Matrix<T co
 template <class T>
 Size checked(Matrix<T const> const& a, Op op_a, Matrix<T const> const& b, Op op_b, Matrix<T> const& c) {
   auto const shape = [](auto const& m, Op op) {
-    return op == Op::plain ? std::vector<std::size_t>{m.extent(0), m.extent(1)} : std::vector<std::size_t>{m.extent(1), m.extent(0)};
+    return op == Op::plain ? std::vector<std::size_t>{m.extent(0), m.extent(1)}
+                           : std::vector<std::size_t>{m.extent(1), m.extent(0)};
   };
   auto const left = shape(a, op_a), right = shape(b, op_b), out = shape(c, Op::plain);
-  expect(left[1] == right[0] && out[0] == left[0] && out[1] == right[1], "matmul: op(a) is ", left, ", op(b) is ", right,
-         " and c is ", out, ", expected [m, k], [k, n] and [m, n]");
+  expect(left[1] == right[0] && out[0] == left[0] && out[1] == right[1], "matmul: op(a) is ", left, ", op(b) is ",
+         right, " and c is ", out, ", expected [m, k], [k, n] and [m, n]");
   auto const contiguous = [](auto const& m) { return m.extent(1) <= 1 || m.stride(1) == 1; };
   expect(contiguous(a) && contiguous(b) && contiguous(c), "matmul: columns must be contiguous");
   return {static_cast<int>(out[0]), static_cast<int>(out[1]), static_cast<int>(left[1])};
@@ -164,8 +168,10 @@ void matmul(Exec const& exec, Matrix<T const> const& a, Op op_a, Matrix<T const>
     matmul_sums(exec, size, a, b, op_b, c, into);
 }
 
-template void matmul(Exec const&, Matrix<float const> const&, Op, Matrix<float const> const&, Op, Matrix<float> const&, Into);
-template void matmul(Exec const&, Matrix<double const> const&, Op, Matrix<double const> const&, Op, Matrix<double> const&, Into);
+template void matmul(Exec const&, Matrix<float const> const&, Op, Matrix<float const> const&, Op, Matrix<float> const&,
+                     Into);
+template void matmul(Exec const&, Matrix<double const> const&, Op, Matrix<double const> const&, Op,
+                     Matrix<double> const&, Into);
 
 }  // namespace sextant::kernels
 
@@ -186,7 +192,7 @@ void matmul(kernels::Matrix<T const> const& a, kernels::Op op_a, kernels::Matrix
 }
 template void matmul(kernels::Matrix<float const> const&, kernels::Op, kernels::Matrix<float const> const&, kernels::Op,
                      kernels::Matrix<float> const&, kernels::Into);
-template void matmul(kernels::Matrix<double const> const&, kernels::Op, kernels::Matrix<double const> const&, kernels::Op,
-                     kernels::Matrix<double> const&, kernels::Into);
+template void matmul(kernels::Matrix<double const> const&, kernels::Op, kernels::Matrix<double const> const&,
+                     kernels::Op, kernels::Matrix<double> const&, kernels::Into);
 
 }  // namespace sextant::reference

@@ -33,7 +33,8 @@ KOKKOS_INLINE_FUNCTION void normalise(RowStats<T> s, int width, T const* x, T co
 template <class T>
 KOKKOS_INLINE_FUNCTION void row_backward(NormKind kind, RowStats<T> s, int width, T const* x, T const* gain,
                                          T const* grad_out, T* grad_x, bool add, T* gain_part, T* bias_part) {
-  T const along = row_sum<T>(width, [=](int c) { return grad_out[c] * gain[c] * (x[c] - s.mean); }) * s.scale / T(width);
+  T const along =
+      row_sum<T>(width, [=](int c) { return grad_out[c] * gain[c] * (x[c] - s.mean); }) * s.scale / T(width);
   T const level =
       kind == NormKind::layernorm ? row_sum<T>(width, [=](int c) { return grad_out[c] * gain[c]; }) / T(width) : T(0);
   if (bias_part)

@@ -7,7 +7,7 @@ namespace {
 template <class T>
 struct Coefficients {
   T beta1, beta2, rest1, rest2;
-  T step_size;       // rate / (1 - beta1^step)
+  T step_size;        // rate / (1 - beta1^step)
   T root_correction;  // 1 / sqrt(1 - beta2^step)
   T eps, grad_factor;
 };
@@ -31,7 +31,8 @@ void adamw(Exec const& exec, AdamW const& options, std::int64_t step, double gra
            View1<T> const& parameter, View1<T const> const& grad, View1<T> const& moment1, View1<T> const& moment2) {
   std::int64_t const count = static_cast<std::int64_t>(parameter.extent(0));
   auto const fits = [&](auto const& x) { return static_cast<std::int64_t>(x.extent(0)) == count; };
-  expect(fits(grad) && fits(moment1) && fits(moment2), "adamw: grad, moment1 and moment2 must have ", count, " entries");
+  expect(fits(grad) && fits(moment1) && fits(moment2), "adamw: grad, moment1 and moment2 must have ", count,
+         " entries");
   expect(step >= 1, "adamw: step is ", step, ", expected 1 for the first");
   expect(decayed >= 0 && decayed <= count, "adamw: ", decayed, " decayed entries of ", count);
   double const n = static_cast<double>(step);

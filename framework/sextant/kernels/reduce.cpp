@@ -73,9 +73,9 @@ void add(Exec const& exec, View1<T const> const& x, View1<T> const& y) {
       });
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                              \
-  template double sum_of_squares(Exec const&, View1<T const> const&, Scratch<double>&);     \
-  template void add_rows(Exec const&, View2<T const> const&, View1<T> const&);              \
+#define SEXTANT_INSTANTIATE(T)                                                          \
+  template double sum_of_squares(Exec const&, View1<T const> const&, Scratch<double>&); \
+  template void add_rows(Exec const&, View2<T const> const&, View1<T> const&);          \
   template void add(Exec const&, View1<T const> const&, View1<T> const&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

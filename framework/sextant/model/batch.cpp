@@ -46,7 +46,9 @@ Batch next_token_batch(Exec const& exec, View2<int> const& rows) {
   expect(rows.extent(1) >= 2, "batch: rows of text have ", rows.extent(1), " tokens, expected at least 2");
   int const size = rows.extent_int(0), seq_len = rows.extent_int(1) - 1;
   Batch batch{View2<int>(uninitialized("sextant::tokens"), size, seq_len),
-              View2<int>(uninitialized("sextant::targets"), size, seq_len), {}, {}};
+              View2<int>(uninitialized("sextant::targets"), size, seq_len),
+              {},
+              {}};
   View2<int> const tokens = batch.tokens, targets = batch.targets;
   Kokkos::parallel_for(
       "sextant::next_token_batch", Kokkos::RangePolicy<Exec>(exec, 0, size), KOKKOS_LAMBDA(int b) {

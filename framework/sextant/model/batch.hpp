@@ -5,10 +5,10 @@
 namespace sextant::model {
 
 struct Batch {
-  View2<int> tokens;       ///< [batch, seq_len], each within the vocabulary (padding too)
-  View2<int> targets;      ///< [batch, seq_len]; a negative one is not predicted; empty when no loss is wanted
+  View2<int> tokens;        ///< [batch, seq_len], each within the vocabulary (padding too)
+  View2<int> targets;       ///< [batch, seq_len]; a negative one is not predicted; empty when no loss is wanted
   View2<double> positions;  ///< [batch, seq_len] in tokens; empty: 0, 1, 2, ... in every row
-  View2<int> documents;    ///< [batch, seq_len]; a token sees its own id only; negative: padding; empty: one document
+  View2<int> documents;     ///< [batch, seq_len]; a token sees its own id only; negative: padding; empty: one document
 
   int size() const { return tokens.extent_int(0); }
   int seq_len() const { return tokens.extent_int(1); }

@@ -81,8 +81,8 @@ std::string Trainer<T>::load(fs::path const& path) {
   std::string const step = metadata_of(path, file, "step"), note = metadata_of(path, file, "note");
   std::int64_t number = 0;
   auto const parsed = std::from_chars(step.data(), step.data() + step.size(), number);
-  expect(parsed.ec == std::errc() && parsed.ptr == step.data() + step.size() && number >= 0, path.string(), ": step is ",
-         step, ", expected a whole number");
+  expect(parsed.ec == std::errc() && parsed.ptr == step.data() + step.size() && number >= 0, path.string(),
+         ": step is ", step, ", expected a whole number");
   auto const parameters = read_arena<T>(file, model_.layout(), "");
   auto const moment1 = read_arena<T>(file, model_.layout(), "moment1.");
   auto const moment2 = read_arena<T>(file, model_.layout(), "moment2.");
@@ -103,9 +103,9 @@ std::string load_parameters(fs::path const& path, Model<T>& model) {
   return note;
 }
 
-#define SEXTANT_INSTANTIATE(T)                                              \
+#define SEXTANT_INSTANTIATE(T)                                               \
   template void Trainer<T>::save(fs::path const&, std::string const&) const; \
-  template std::string Trainer<T>::load(fs::path const&);                   \
+  template std::string Trainer<T>::load(fs::path const&);                    \
   template std::string load_parameters(fs::path const&, Model<T>&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

@@ -23,8 +23,9 @@ void append(Exec const& exec, Heads<T> const& x, View4<T> const& cache, int firs
 // The first `count` tokens of a cache's rows.
 template <class T>
 Heads<T const> seen(View4<T> const& cache, int count) {
-  return Heads<T const>(cache.data(), Kokkos::LayoutStride(cache.extent(0), cache.stride(0), cache.extent(1), cache.stride(1),
-                                                           count, cache.stride(2), cache.extent(3), 1));
+  return Heads<T const>(cache.data(),
+                        Kokkos::LayoutStride(cache.extent(0), cache.stride(0), cache.extent(1), cache.stride(1), count,
+                                             cache.stride(2), cache.extent(3), 1));
 }
 
 // Columns [first, first + count) of x, contiguous.
@@ -78,7 +79,8 @@ void Model<T>::logits(Exec const& exec, Batch const& batch, KvCache<T>& cache, V
   in.mask.query_document = columns(exec, cache.document, first, count);
   in.mask.key_document = document;
   LayerBuffers<T>& layer = plan.layers.front();  // one for all: nothing is kept
-  kernels::embedding_forward<T>(exec, weights_.embedding, View1<int const>(batch.tokens.data(), batch.tokens.size()), layer.x);
+  kernels::embedding_forward<T>(exec, weights_.embedding, View1<int const>(batch.tokens.data(), batch.tokens.size()),
+                                layer.x);
   if (binding_.embeds()) binding_.embed(exec, layer.x);
   kernels::norm_forward<T>(exec, norm_of(config_, weights_.layers.front().attention_norm), as_groups(layer.x),
                            as_groups(layer.x_normed), layer.x_stats);
@@ -98,9 +100,10 @@ void Model<T>::logits(Exec const& exec, Batch const& batch, KvCache<T>& cache, V
     kernels::attention_forward<T>(exec, in, out, layer.log_sum_exp, plan.attention);
     after_attention(exec, config_, weights_.layers[index], layer, plan.branch);
     bool const last = index + 1 == config_.layers;
-    kernels::add_norm_forward<T>(
-        exec, norm_of(config_, last ? weights_.norm : weights_.layers[index + 1].attention_norm), layer.middle, plan.branch,
-        last ? plan.x : layer.x, last ? plan.x_normed : layer.x_normed, last ? plan.x_stats : layer.x_stats);
+    kernels::add_norm_forward<T>(exec,
+                                 norm_of(config_, last ? weights_.norm : weights_.layers[index + 1].attention_norm),
+                                 layer.middle, plan.branch, last ? plan.x : layer.x,
+                                 last ? plan.x_normed : layer.x_normed, last ? plan.x_stats : layer.x_stats);
   }
   kernels::matmul<T>(exec, plan.x_normed, kernels::Op::plain, weights_.output, kernels::Op::transposed, logits);
   exec.fence();

@@ -59,7 +59,9 @@ void attention_backward_of(Pass<T> const& pass, int index, LayerWeights<T> const
   auto const grad_views = see_qkv(config, buffers.grad_qkv, View2<T>(), batch, seq_len);
   auto in = attention_input(pass, views);
   in.modifiers = binding.modifiers(exec, index, layer.gates, true);
-  auto const heads = [&](View2<T> const& x) { return as_heads(x.data(), batch, config.heads, seq_len, config.head_dim); };
+  auto const heads = [&](View2<T> const& x) {
+    return as_heads(x.data(), batch, config.heads, seq_len, config.head_dim);
+  };
   kernels::attention_backward<T>(exec, in, heads(layer.attended), layer.log_sum_exp, heads(buffers.grad_attended),
                                  grad_views.query, grad_views.key, grad_views.value, buffers.attention);
   if (binding.reads_tokens()) Kokkos::deep_copy(exec, buffers.branch, T(0));  // what gates send back to x
@@ -93,8 +95,8 @@ void project(Exec const& exec, ModelConfig const& config, LayerWeights<T> const&
 }
 
 template <class T>
-void after_attention(Exec const& exec, ModelConfig const& config, LayerWeights<T> const& weights, LayerBuffers<T>& layer,
-                     View2<T> const& branch) {
+void after_attention(Exec const& exec, ModelConfig const& config, LayerWeights<T> const& weights,
+                     LayerBuffers<T>& layer, View2<T> const& branch) {
   linear(exec, layer.attended, weights.output, branch);
   kernels::add_norm_forward<T>(exec, norm_of(config, weights.mlp_norm), layer.x, branch, layer.middle,
                                layer.middle_normed, layer.middle_stats);
@@ -146,12 +148,12 @@ void layer_backward(Pass<T> const& pass, int index, LayerWeights<T> const& weigh
                             grads.attention_norm.bias, buffers.scratch);
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                                                       \
-  template QueryKeyValue<T> see_qkv(ModelConfig const&, View2<T> const&, View2<T> const&, int, int);                 \
-  template void project(Exec const&, ModelConfig const&, LayerWeights<T> const&, LayerBuffers<T>&);                  \
-  template void after_attention(Exec const&, ModelConfig const&, LayerWeights<T> const&, LayerBuffers<T>&,           \
-                                View2<T> const&);                                                                    \
-  template void layer_forward(Pass<T> const&, int, LayerWeights<T> const&, LayerBuffers<T>&);                        \
+#define SEXTANT_INSTANTIATE(T)                                                                             \
+  template QueryKeyValue<T> see_qkv(ModelConfig const&, View2<T> const&, View2<T> const&, int, int);       \
+  template void project(Exec const&, ModelConfig const&, LayerWeights<T> const&, LayerBuffers<T>&);        \
+  template void after_attention(Exec const&, ModelConfig const&, LayerWeights<T> const&, LayerBuffers<T>&, \
+                                View2<T> const&);                                                          \
+  template void layer_forward(Pass<T> const&, int, LayerWeights<T> const&, LayerBuffers<T>&);              \
   template void layer_backward(Pass<T> const&, int, LayerWeights<T> const&, LayerWeights<T> const&, LayerBuffers<T>&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

@@ -40,7 +40,7 @@ void project(Exec const& exec, ModelConfig const& config, LayerWeights<T> const&
 
 /// From layer.attended to buffers.branch.
 template <class T>
-void after_attention(Exec const& exec, ModelConfig const& config, LayerWeights<T> const& weights, LayerBuffers<T>& layer,
-                     View2<T> const& branch);
+void after_attention(Exec const& exec, ModelConfig const& config, LayerWeights<T> const& weights,
+                     LayerBuffers<T>& layer, View2<T> const& branch);
 
 }  // namespace sextant::model

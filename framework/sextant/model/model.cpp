@@ -134,8 +134,7 @@ Buffers<T>& Model<T>::buffers(int batch, int seq_len, Keep keep) {
 
 template <class T>
 Pass<T> Model<T>::begin(Exec const& exec, Batch const& batch, Buffers<T>& buffers) {
-  View2<double> const position =
-      batch.positions.size() ? batch.positions : running_positions(exec, batch.seq_len());
+  View2<double> const position = batch.positions.size() ? batch.positions : running_positions(exec, batch.seq_len());
   binding_.begin(exec, {batch.size(), 0, batch.seq_len(), position, batch.documents});
   for (auto& layer : buffers.layers) binding_.reserve(layer.gates, batch.size(), batch.seq_len());
   return {exec, config_, binding_, buffers, position, batch.documents};
@@ -146,7 +145,8 @@ void Model<T>::forward(Pass<T> const& pass, Batch const& batch) {
   auto const& exec = pass.exec;
   auto& buffers = pass.buffers;
   LayerBuffers<T>& first = buffers.layers.front();
-  kernels::embedding_forward<T>(exec, weights_.embedding, View1<int const>(batch.tokens.data(), batch.tokens.size()), first.x);
+  kernels::embedding_forward<T>(exec, weights_.embedding, View1<int const>(batch.tokens.data(), batch.tokens.size()),
+                                first.x);
   if (binding_.embeds()) binding_.embed(exec, first.x);
   kernels::norm_forward<T>(exec, norm_of(config_, weights_.layers.front().attention_norm), as_groups(first.x),
                            as_groups(first.x_normed), first.x_stats);
@@ -201,12 +201,15 @@ double Model<T>::loss_and_gradient(Exec const& exec, Batch const& batch, PassOpt
     Buffers<T>& plan = buffers(part.size(), part.seq_len(), options.recompute ? Keep::inputs : Keep::all);
     Pass<T> const pass = begin(exec, part, plan);
     forward(pass, part);
-    kernels::index_tokens(exec, View1<int const>(part.tokens.data(), part.tokens.size()), config_.vocabulary, plan.tokens);
+    kernels::index_tokens(exec, View1<int const>(part.tokens.data(), part.tokens.size()), config_.vocabulary,
+                          plan.tokens);
     View1<int> const target = part_of(all_targets, row * part.seq_len(), plan.rows());
     for_logits(exec, weights_, plan, [&](int first, int count, View2<T> const& logits) {
-      kernels::cross_entropy_with_gradient<T>(exec, logits, part_of(target, first, count), scale, part_of(plan.nll, first, count));
+      kernels::cross_entropy_with_gradient<T>(exec, logits, part_of(target, first, count), scale,
+                                              part_of(plan.nll, first, count));
       matmul<T>(exec, logits, Op::plain, weights_.output, Op::plain, rows_of(plan.grad_normed, first, count));
-      matmul<T>(exec, logits, Op::transposed, rows_of(plan.x_normed, first, count), Op::plain, grads_.output, Into::add);
+      matmul<T>(exec, logits, Op::transposed, rows_of(plan.x_normed, first, count), Op::plain, grads_.output,
+                Into::add);
     });
     backward(pass);
     total += kernels::sum(exec, plan.nll, scratch_);
@@ -218,15 +221,16 @@ template <class T>
 void Model<T>::loss_per_token(Exec const& exec, Batch const& batch, View2<double> const& nll) {
   batch.check(exec, config_.vocabulary);
   expect(batch.targets.size() > 0, "model: a loss needs targets");
-  expect(nll.extent_int(0) == batch.size() && nll.extent_int(1) == batch.seq_len(), "model: nll is [", nll.extent(0), ", ",
-         nll.extent(1), "], expected [", batch.size(), ", ", batch.seq_len(), "] as tokens");
+  expect(nll.extent_int(0) == batch.size() && nll.extent_int(1) == batch.seq_len(), "model: nll is [", nll.extent(0),
+         ", ", nll.extent(1), "], expected [", batch.size(), ", ", batch.seq_len(), "] as tokens");
   int const rows_at_once = std::clamp(evaluated_at_once / batch.seq_len(), 1, batch.size());
   for (int row = 0; row < batch.size(); row += rows_at_once) {
     Batch const part = batch.rows(row, std::min(rows_at_once, batch.size() - row));
     Buffers<T>& plan = buffers(part.size(), part.seq_len(), Keep::nothing);
     forward(begin(exec, part, plan), part);
     gather_targets(exec, part, plan.target);
-    View1<double> const out(nll.data() + static_cast<std::size_t>(row) * batch.seq_len(), static_cast<std::size_t>(plan.rows()));
+    View1<double> const out(nll.data() + static_cast<std::size_t>(row) * batch.seq_len(),
+                            static_cast<std::size_t>(plan.rows()));
     for_logits(exec, weights_, plan, [&](int first, int count, View2<T> const& logits) {
       kernels::cross_entropy<T>(exec, logits, part_of(plan.target, first, count), part_of(out, first, count));
     });

@@ -9,8 +9,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::size_t bytes_of(std::string const& dtype) {
-  static std::map<std::string, std::size_t> const sizes = {{"F64", 8}, {"I64", 8}, {"F32", 4}, {"I32", 4}, {"U8", 1},
-                                                           {"F16", 2}, {"BF16", 2}};
+  static std::map<std::string, std::size_t> const sizes = {{"F64", 8}, {"I64", 8}, {"F32", 4}, {"I32", 4},
+                                                           {"U8", 1},  {"F16", 2}, {"BF16", 2}};
   auto const found = sizes.find(dtype);
   expect(found != sizes.end(), "dtype is ", dtype, ", expected F64, F32, F16, BF16, I64, I32 or U8");
   return found->second;

@@ -37,7 +37,8 @@ class Safetensors {
   /// Throws Error naming the nearest tensor when there is none of that name.
   TensorBytes const& find(std::string const& name) const;
   /// The same, and throws Error unless dtype and shape are as expected, naming both.
-  TensorBytes const& find(std::string const& name, std::string const& dtype, std::vector<std::size_t> const& shape) const;
+  TensorBytes const& find(std::string const& name, std::string const& dtype,
+                          std::vector<std::size_t> const& shape) const;
 
  private:
   std::string path_, content_;

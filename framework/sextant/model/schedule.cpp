@@ -9,7 +9,8 @@ namespace sextant::model {
 void Schedule::check() const {
   expect(rate > 0, "schedule: rate is ", rate, ", expected a number > 0");
   expect(steps >= 1, "schedule: steps is ", steps, ", expected at least 1");
-  expect(warmup >= 0 && warmup <= steps, "schedule: warmup is ", warmup, " steps, expected 0 to the ", steps, " in all");
+  expect(warmup >= 0 && warmup <= steps, "schedule: warmup is ", warmup, " steps, expected 0 to the ", steps,
+         " in all");
   expect(floor >= 0 && floor <= 1, "schedule: floor is ", floor, ", expected 0 to 1");
 }
 

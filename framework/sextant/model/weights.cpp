@@ -67,7 +67,8 @@ LayerWeights<T> see_layer(ModelConfig const& config, Finder<T> const& find, int 
     w.key_norm = find.norm(name("attention.key_norm"));
   }
   w.mlp_norm = find.norm(name("mlp.norm"));
-  w.mlp_in = find.matrix(name(config.mlp == MlpKind::swiglu ? "mlp.gate.weight" : "mlp.up.weight"), config.mlp_in_width());
+  w.mlp_in =
+      find.matrix(name(config.mlp == MlpKind::swiglu ? "mlp.gate.weight" : "mlp.up.weight"), config.mlp_in_width());
   w.mlp_down = find.matrix(name("mlp.down.weight"), config.width);
   return w;
 }
