@@ -15,6 +15,9 @@
 namespace sextant::run {
 namespace {
 
+/// A training shorter than this tells nothing about the machine's speed.
+constexpr double telling_flop = 5e11;
+
 class Runner {
  public:
   Runner(Exec const& exec, plan::Plan const& plan, encoding::Registry const& registry, RunOptions const& options)
@@ -103,7 +106,7 @@ class Runner {
     bool const settled = attempt(stage.id, name, stage.cost.seconds, [&](results::Claim const& claim) {
       auto record = train(exec_, stage, corpus(stage.data.corpus), registry_, claim, progress_);
       double const wall = record.group("train").numbers("wall").back();
-      if (wall > 0) outcome_.gflops = stage.cost.flop / wall / 1e9;
+      if (wall > 0 && stage.cost.flop >= telling_flop) outcome_.gflops = stage.cost.flop / wall / 1e9;
       return record;
     });
     if (!settled) return false;
