@@ -6,9 +6,9 @@ get_filename_component(sextant_kokkos_lib ${Kokkos_DIR}/../.. ABSOLUTE)  # an in
 list(APPEND CMAKE_INSTALL_RPATH ${sextant_kokkos_lib})
 message(STATUS "Kokkos ${Kokkos_VERSION} with ${Kokkos_DEVICES} from ${Kokkos_DIR}")
 if(sextant_backends MATCHES "CUDA|HIP|SYCL")
-  # TODO of the device issue, not of the build: the fused attention and the matmul have only host bodies so far.
-  message(WARNING "This Kokkos launches on a device by default. Sextant's attention and matmul run on the host so far: they use "
-    "Kokkos::DefaultHostExecutionSpace, and nothing will run on the device.")
+  message(FATAL_ERROR "This Kokkos (${Kokkos_DIR}) launches on a device by default (${Kokkos_DEVICES}). Sextant's attention and "
+    "matrix products have no device code yet, so it would compute nothing there. Name a Kokkos whose default execution space is "
+    "OpenMP with -DKokkos_ROOT=PREFIX, or let scripts/setup build one.")
 endif()
 if(NOT sextant_backends MATCHES "OPENMP|THREADS")
   message(WARNING "This Kokkos has no threaded host backend (${Kokkos_DEVICES}): Sextant will run on one core. "
