@@ -19,6 +19,10 @@ struct LinearScaling {
                                           "target length / trained length; 8 reaches eight times as far", at_least(1),
                                           MayBeAuto{"evaluated length / trained length, at least 1"}, required);
   }
+  void check(ScalingContext const& at) const {
+    expect(factor || at.trained_length > 0,
+           "linear.factor is auto, and the trained length it follows from is not known");
+  }
   template <class T>
   T inv_freq(T const& plain, ScalingContext const& at) const {
     return plain / T(factor.value_or(at.needed_factor()));

@@ -18,6 +18,7 @@ struct NtkScaling {
                                        MayBeAuto{"evaluated length / trained length, at least 1"}, required);
   }
   void check(ScalingContext const& at) const {
+    expect(factor || at.trained_length > 0, "ntk.factor is auto, and the trained length it follows from is not known");
     expect(at.rotary_dim > 2, "ntk needs at least two rotary pairs, found rotary_dim ", at.rotary_dim);
   }
   template <class T>

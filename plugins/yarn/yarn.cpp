@@ -48,6 +48,7 @@ struct YarnScaling {
   double s(ScalingContext const& at) const { return factor.value_or(at.needed_factor()); }
 
   void check(ScalingContext const& at) const {
+    expect(factor || at.trained_length > 0, "yarn.factor is auto, and the trained length it follows from is not known");
     expect(at.base.has_value(), "yarn needs an encoding with one base; this one has none");
     expect(original_length || at.trained_length > 0, "yarn needs original_length: the trained length is not known");
     expect(mscale.has_value() == mscale_all_dim.has_value(),

@@ -73,6 +73,14 @@ TEST_CASE("verify: every encoding case whose method exists agrees in outputs and
   CHECK(report.count(Verdict::pass) == 38);
 }
 
+TEST_CASE("verify: settings that the reference file lacks agree with formulas written out in numpy",
+          "[check][reference]") {
+  auto const report = check::verify(data("more_encodings.h5"));
+  INFO(report.table(true));
+  CHECK(report.passed());
+  CHECK(report.cases.size() == 18);
+}
+
 TEST_CASE("verify: a number that is off in the twelfth digit fails, and the table names it", "[check]") {
   Scratch const scratch;
   auto file = scaling_file();

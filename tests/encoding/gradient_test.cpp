@@ -1,4 +1,4 @@
-// Gradients of queries, keys, token embeddings and of every parameter of every plugin, against central differences in double.
+// Gradients of queries, keys, token embeddings and of every parameter of every plugin, against central differences.
 #include "encoding/rig.hpp"
 
 #include <catch2/catch_all.hpp>

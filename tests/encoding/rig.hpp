@@ -25,7 +25,7 @@ encoding::PositionChoice block(std::string const& name, encoding::Options option
 encoding::PositionChoice sum(std::vector<encoding::Choice> encodings);
 encoding::PositionChoice scaled(encoding::Choice encoding, encoding::Choice scaling, int trained_length = 0);
 
-/// Query, key, value and token embedding are random numbers of a fixed seed, parameters their starting points and a bit.
+/// Query, key, value and token embedding are random numbers of a fixed seed, parameters start where they do and a bit on.
 class Rig {
  public:
   explicit Rig(Setting setting);

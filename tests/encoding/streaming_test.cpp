@@ -19,6 +19,7 @@ std::vector<encoding::PositionChoice> everything() {
           block("t5"),
           block("fox"),
           block("grape_m", {{"per_head", true}}),
+          block("grape_a"),
           block("grape_a", {{"gate", std::string("qk")}}),
           block("segmented_theta", {{"axis", std::string("positions")},
                                     {"seg_start", std::vector<double>{0, 10, 30}},

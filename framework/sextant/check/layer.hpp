@@ -39,7 +39,7 @@ class Layer {
   std::vector<double> embed(Tensor const& x);
   std::vector<double> embed_backward(Tensor const& grad);
 
-  /// Gates and turns q [batch, heads, length, head_dim] and k [batch, kv_heads, ...]; x may be empty where no gate reads
+  /// Gates and turns q [batch, heads, length, head_dim], k [batch, kv_heads, ...]; x may be empty where no gate reads
   /// tokens.
   void encode(Tensor const& q, Tensor const& k, Tensor const& x);
   std::vector<double> query() const { return numbers(q_); }

@@ -205,7 +205,7 @@ class EncodingAdapter final : public Encoding {
   double bias_at(Shape const& shape, double const* weights, Head head, double query_position, double key_position,
                  double const* query_gates, double const* key_gates) const override {
     if constexpr (HasBias<P>) {
-      WeightsIn<P, double> const w(weight_count(shape), weights + weight_row(shape, head.index));
+      WeightsIn<P, double> const w(weight_count(shape), weights);
       Site<double> const at{query_position - key_position, query_position, key_position, head, query_gates, key_gates};
       return plugin_.template bias<double>(w.get(), at);
     } else {

@@ -179,7 +179,7 @@ class BiasAdapter final : public Bias<T> {
     int const head = static_cast<int>(head_of(tile));
     Head const named = formula_head(head);
     double query_raw[gates + 1] = {};
-    D query_gate[gates + 1];
+    D query_gate[gates + 1] = {};  // a gate that is switched off reads as 0
     for (int g = 0; g < gates; ++g) {
       if (!specs_[g].active) continue;
       query_raw[g] = in_.query_gates[g].row(tile.batch, head)[tile.row + r];

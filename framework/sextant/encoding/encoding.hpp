@@ -112,7 +112,7 @@ class Encoding {
     if constexpr (std::is_same_v<T, float>) return bias_float(shape);
     else return bias_double(shape);
   }
-  /// The bias of one pair, in double: the definition that tables, tests and plots read.
+  /// The bias of one pair, in double: the definition that tests and plots read. `weights` are those of this head.
   virtual double bias_at(Shape const&, double const* weights, Head head, double query_position, double key_position,
                          double const* query_gates, double const* key_gates) const;
 
