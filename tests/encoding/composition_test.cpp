@@ -103,6 +103,9 @@ TEST_CASE("composition: a scaling needs rotary frequencies, and says which encod
              ContainsSubstring("linear scales rotary frequencies, and alibi has none"));
   CHECK_THAT(refusal(test::scaled(rope, {"yarn", {{"factor", 2.0}}, {}})),
              ContainsSubstring("yarn cannot scale rope") && ContainsSubstring("original_length"));
+  for (char const* name : {"linear", "ntk", "yarn"})
+    CHECK_THAT(refusal(test::scaled(rope, {name, {{"factor", encoding::Auto{}}}, {}})),
+               ContainsSubstring("factor is auto, and the trained length it follows from is not known"));
   Choice const segments{
       "segmented_theta", {{"seg_start", std::vector<double>{0}}, {"seg_base", std::vector<double>{50}}}, {}};
   CHECK_THAT(refusal(test::scaled(segments, {"yarn", {{"factor", 2.0}}, {}}, 64)), ContainsSubstring("base"));

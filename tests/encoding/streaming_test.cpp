@@ -31,8 +31,9 @@ std::vector<encoding::PositionChoice> everything() {
 }  // namespace
 
 TEST_CASE("streaming: chunks of 1, 7 and 64 tokens give what the whole row gives", "[encoding][streaming]") {
+  int number = 0;
   for (auto const& choice : everything()) {
-    DYNAMIC_SECTION(choice.encodings.front().use << ' ' << choice.encodings.size()) {
+    DYNAMIC_SECTION(++number << ' ' << choice.encodings.front().use) {
       Setting s{choice};
       s.length = 70;
       s.kv_heads = choice.encodings.front().use == "grape_m" ? 4 : 2;
@@ -47,8 +48,9 @@ TEST_CASE("streaming: chunks of 1, 7 and 64 tokens give what the whole row gives
 }
 
 TEST_CASE("streaming: restarted positions, packed documents and left padding stream too", "[encoding][streaming]") {
+  int number = 0;
   for (auto const& choice : everything()) {
-    DYNAMIC_SECTION(choice.encodings.front().use << ' ' << choice.encodings.size()) {
+    DYNAMIC_SECTION(++number << ' ' << choice.encodings.front().use) {
       Setting s{choice};
       s.length = 12;
       s.positions = {{0, 1, 2, 3, 4, 0, 1, 2, 3, 0, 1, 2}, {1, 1, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8}};
@@ -61,8 +63,9 @@ TEST_CASE("streaming: restarted positions, packed documents and left padding str
 }
 
 TEST_CASE("streaming: a packed document gives what it gives alone", "[encoding][streaming]") {
+  int number = 0;
   for (auto const& choice : everything()) {
-    DYNAMIC_SECTION(choice.encodings.front().use << ' ' << choice.encodings.size()) {
+    DYNAMIC_SECTION(++number << ' ' << choice.encodings.front().use) {
       Setting s{choice};
       s.batch = 1;
       s.length = 11;
