@@ -48,7 +48,7 @@ TEST_CASE("cli: every registered scaling can be chosen from the command line", "
   REQUIRE(scalings.size() >= 3);
   for (auto const& scaling : scalings) {
     std::string const set = "position.scaling={use: " + std::string(scaling["name"]) + ", factor: 2}";
-    auto const plan = sextant_program({"plan", quickstart(), "--set", "vary=[]", "--set", set});
+    auto const plan = sextant_program({"plan", quickstart(), "--set", "vary=[]", "--set", "position.encoding=rope", "--set", set});
     INFO(plan.output);
     CHECK(plan.status == 0);
   }
