@@ -364,20 +364,11 @@ void Binding<T>::encode(Exec const& exec, int layer, View2<T const> const& x, He
   State& s = *state_;
   reserve(cache, s.tokens.batch, s.tokens.first + s.tokens.count);
   int const group = position_->shape().heads / position_->shape().kv_heads;
-  for (std::size_t t = 0; t < s.terms.size(); ++t) {
-    Term const& term = position_->terms()[t];
-    auto const& owner = s.owners[layer][t];
-    for (std::size_t g = 0; g < s.terms[t].stages.gates.size(); ++g) {
-      GateSpec const& spec = s.terms[t].stages.gates[g];
-      if (!spec.active) continue;
-      auto const work = gate_work<T>(term, spec, static_cast<int>(g), weights_of(layer, t),
-                                     owner.projection[g] < 0 ? nullptr : &s.weights[owner.projection[g]],
-                                     owner.bias[g] < 0 ? nullptr : &s.weights[owner.bias[g]]);
-      gate_forward<T>(exec, work, gate_input<T const>(spec, term, group, x, Heads<T const>(q), Heads<T const>(k)),
-                      s.tokens, cache.gates[s.terms[t].first_gate + g]);
-      exec.fence();
-    }
-  }
+  for_each_gate(layer, [&](std::size_t t, std::size_t g, GateWork const& work) {
+    gate_forward<T>(exec, work, gate_input<T const>(work.spec, *work.term, x, Heads<T const>(q), Heads<T const>(k)),
+                    s.tokens, cache.gates[s.terms[t].first_gate + g]);
+    exec.fence();
+  });
   for (std::size_t t = 0; t < s.terms.size(); ++t) {
     if (!s.terms[t].stages.rotate) continue;
     form_table(exec, layer, t);
@@ -460,22 +451,29 @@ void Binding<T>::encode_backward(Exec const& exec, int layer, View2<T const> con
     kernels::unrotate<T>(exec, k, table, span_of(term, group), s.terms[t].table_factor);
   }
   exec.fence();
-  for (std::size_t t = 0; t < s.terms.size(); ++t) {
-    Term const& term = position_->terms()[t];
+  for_each_gate(layer, [&](std::size_t t, std::size_t g, GateWork const& work) {
     auto const& owner = s.owners[layer][t];
-    for (std::size_t g = 0; g < s.terms[t].stages.gates.size(); ++g) {
-      GateSpec const& spec = s.terms[t].stages.gates[g];
-      if (!spec.active) continue;
-      auto const work = gate_work<T>(term, spec, static_cast<int>(g), weights_of(layer, t),
-                                     owner.projection[g] < 0 ? nullptr : &s.weights[owner.projection[g]],
-                                     owner.bias[g] < 0 ? nullptr : &s.weights[owner.bias[g]]);
-      auto const gradients = gate_backward<T>(
-          exec, work, gate_input<T const>(spec, term, group, x, Heads<T const>(q), Heads<T const>(k)),
-          gate_input<T>(spec, term, group, grad_x, grad_q, grad_k), s.tokens, cache.gates[s.terms[t].first_gate + g]);
-      if (owner.projection[g] >= 0) add_to(s.gradients[owner.projection[g]], gradients.projection);
-      if (owner.bias[g] >= 0) add_to(s.gradients[owner.bias[g]], gradients.bias);
-      if (owner.weights >= 0) add_to(s.gradients[owner.weights], gradients.weights);
-    }
+    auto const gradients = gate_backward<T>(
+        exec, work, gate_input<T const>(work.spec, *work.term, x, Heads<T const>(q), Heads<T const>(k)),
+        gate_input<T>(work.spec, *work.term, grad_x, grad_q, grad_k), s.tokens, cache.gates[s.terms[t].first_gate + g]);
+    if (owner.projection[g] >= 0) add_to(s.gradients[owner.projection[g]], gradients.projection);
+    if (owner.bias[g] >= 0) add_to(s.gradients[owner.bias[g]], gradients.bias);
+    if (owner.weights >= 0) add_to(s.gradients[owner.weights], gradients.weights);
+  });
+}
+
+template <class T>
+template <class F>
+void Binding<T>::for_each_gate(int layer, F&& f) const {
+  State const& s = *state_;
+  auto const slice = [&](int slot) { return slot < 0 ? nullptr : &s.weights[slot]; };
+  for (std::size_t t = 0; t < s.terms.size(); ++t) {
+    auto const& owner = s.owners[layer][t];
+    auto const& specs = s.terms[t].stages.gates;
+    for (std::size_t g = 0; g < specs.size(); ++g)
+      if (specs[g].active)
+        f(t, g, gate_work<T>(position_->terms()[t], specs[g], static_cast<int>(g), weights_of(layer, t),
+                             slice(owner.projection[g]), slice(owner.bias[g])));
   }
 }
 
@@ -500,8 +498,9 @@ kernels::RotationSpan Binding<T>::span_of(Term const& term, int group) const {
 
 template <class T>
 template <class U>
-GateInputRows<U> Binding<T>::gate_input(GateSpec const& spec, Term const& term, int group, View2<U> const& x,
-                                        Heads<U> const& q, Heads<U> const& k) const {
+GateInputRows<U> Binding<T>::gate_input(GateSpec const& spec, Term const& term, View2<U> const& x, Heads<U> const& q,
+                                        Heads<U> const& k) const {
+  int const group = position_->shape().heads / position_->shape().kv_heads;
   switch (spec.input) {
     case GateInput::token: return rows_of<U>(x, state_->tokens.count);
     case GateInput::query: return rows_of<U>(q, term.head_begin, term.channel_begin, term.channels, 1);

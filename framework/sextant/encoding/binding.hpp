@@ -89,8 +89,11 @@ class Binding {
   std::vector<double> weights_of(int layer, std::size_t term) const;
   kernels::RotationSpan span_of(Term const& term, int group) const;
   template <class U>
-  GateInputRows<U> gate_input(GateSpec const& spec, Term const& term, int group, View2<U> const& x, Heads<U> const& q,
+  GateInputRows<U> gate_input(GateSpec const& spec, Term const& term, View2<U> const& x, Heads<U> const& q,
                               Heads<U> const& k) const;
+  /// f(term, gate, its weights in double) for every active gate of a layer.
+  template <class F>
+  void for_each_gate(int layer, F&& f) const;
   void form_table(Exec const& exec, int layer, std::size_t term);
   void rotary_backward(Exec const& exec, int layer, std::size_t term, Heads<T> const& q, Heads<T> const& k,
                        Heads<T> const& grad_q, Heads<T> const& grad_k);
