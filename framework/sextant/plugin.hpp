@@ -32,12 +32,12 @@ PluginEntry plugin_entry(Description (*describe)()) {
 }
 }  // namespace sextant::encoding
 
-#define SEXTANT_PLUGIN(Type, plugin_name, plugin_source)                                                            \
+#define SEXTANT_PLUGIN(Type, plugin_name, plugin_source)                                                              \
   static_assert(std::is_trivially_copyable_v<Type>, "a plugin is a trivially copyable struct: formulas and numbers"); \
-  extern "C" __attribute__((visibility("default"))) ::sextant::encoding::AbiTag const sextant_plugin_abi =          \
-      ::sextant::encoding::abi_tag_of_this_build();                                                                 \
-  extern "C" __attribute__((visibility("default"))) ::sextant::encoding::PluginEntry const* sextant_plugin_entry() { \
-    static auto const entry = ::sextant::encoding::plugin_entry<Type>(                                              \
-        [] { return ::sextant::encoding::describe_plugin<Type>(plugin_name, plugin_source); });                     \
-    return &entry;                                                                                                  \
+  extern "C" __attribute__((visibility("default"))) ::sextant::encoding::AbiTag const sextant_plugin_abi =            \
+      ::sextant::encoding::abi_tag_of_this_build();                                                                   \
+  extern "C" __attribute__((visibility("default"))) ::sextant::encoding::PluginEntry const* sextant_plugin_entry() {  \
+    static auto const entry = ::sextant::encoding::plugin_entry<Type>(                                                \
+        [] { return ::sextant::encoding::describe_plugin<Type>(plugin_name, plugin_source); });                       \
+    return &entry;                                                                                                    \
   }

@@ -48,7 +48,8 @@ TEST_CASE("cli: every registered scaling can be chosen from the command line", "
   REQUIRE(scalings.size() >= 3);
   for (auto const& scaling : scalings) {
     std::string const set = "position.scaling={use: " + std::string(scaling["name"]) + ", factor: 2}";
-    auto const plan = sextant_program({"plan", quickstart(), "--set", "vary=[]", "--set", "position.encoding=rope", "--set", set});
+    auto const plan =
+        sextant_program({"plan", quickstart(), "--set", "vary=[]", "--set", "position.encoding=rope", "--set", set});
     INFO(plan.output);
     CHECK(plan.status == 0);
   }
@@ -62,8 +63,8 @@ TEST_CASE("cli: more threads than a backend has are refused", "[cli][threads]") 
 }
 
 TEST_CASE("cli: help of every command ends with examples", "[cli]") {
-  for (std::string const command : {"list", "describe", "validate", "plan", "run", "status", "compare", "report", "plot",
-                                    "corpus", "env", "verify", "completion"}) {
+  for (std::string const command : {"list", "describe", "validate", "plan", "run", "status", "compare", "report",
+                                    "plot", "corpus", "env", "verify", "completion"}) {
     auto const help = sextant_program({command, "--help"});
     CHECK(help.status == 0);
     CHECK(holds(help.output, "Examples:\n  sextant " + command));

@@ -67,7 +67,9 @@ TEST_CASE("order: without mask and encoding, shuffled tokens give the shuffled o
   CHECK(order_seen({"nope", {}, {}}, false) < 1e-4);
 }
 
-TEST_CASE("order: a causal mask alone lets order in", "[model][law]") { CHECK(order_seen({"nope", {}, {}}, true) > 1e-2); }
+TEST_CASE("order: a causal mask alone lets order in", "[model][law]") {
+  CHECK(order_seen({"nope", {}, {}}, true) > 1e-2);
+}
 
 TEST_CASE("order: every encoding but nope breaks the symmetry", "[model][law]") {
   for (auto const& name : encoding::Registry::global().names(encoding::Role::encoding)) {

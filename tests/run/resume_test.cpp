@@ -25,7 +25,8 @@ TEST_CASE("run: killed at ten random moments and resumed, a study ends with the 
   Stream const moments(17, "kill");
   for (int n = 0; n < 10; ++n) {
     test::Program program({"run", spec, "-o", (folder / "killed").string()});
-    std::this_thread::sleep_for(std::chrono::duration<double>(seconds * 0.35 * moments.uniform(static_cast<std::uint64_t>(n))));
+    std::this_thread::sleep_for(
+        std::chrono::duration<double>(seconds * 0.35 * moments.uniform(static_cast<std::uint64_t>(n))));
     program.kill(SIGKILL);
     killed += program.wait().status == 128 + SIGKILL;
   }
@@ -104,7 +105,8 @@ TEST_CASE("run: a changed value trains anew and keeps the earlier study file; se
   std::string const spec = test::write_tiny_study(folder, 5).string();
   std::string const out = (folder / "out").string();
   REQUIRE(test::sextant_program({"run", spec, "-o", out}).status == 0);
-  auto const changed = test::sextant_program({"run", spec, "-o", out, "--set", "train.seeds=[0]", "--set", "train.steps=6"});
+  auto const changed =
+      test::sextant_program({"run", spec, "-o", out, "--set", "train.seeds=[0]", "--set", "train.steps=6"});
   INFO(changed.output);
   REQUIRE(changed.status == 0);
   CHECK(changed.output.find("6 of 6 stages done now") != std::string::npos);

@@ -18,14 +18,17 @@ inline std::string made_up_text(int words) {
 /// Writes text and spec into `folder` and returns the spec's path. `steps` decides how long a run takes.
 inline fs::path write_tiny_study(TempFolder const& folder, int steps) {
   write_file_atomically(folder / "text.txt", made_up_text(4000));
-  write_file_atomically(folder / "spec.yaml", text(R"(sextant: 1
+  write_file_atomically(folder / "spec.yaml",
+                        text(R"(sextant: 1
 study: tiny
 title: A study for tests
 model: {layers: 1, width: 16, heads: 2, head_width: 8, mlp: {kind: swiglu, width: 24}}
 position: {encoding: rope}
-data: {corpus: )", (folder / "text.txt").string(), R"(, tokens: bytes, split: {train: 0.8, test: 0.2}}
+data: {corpus: )",
+                             (folder / "text.txt").string(), R"(, tokens: bytes, split: {train: 0.8, test: 0.2}}
 train:
-  steps: )", steps, R"(
+  steps: )",
+                             steps, R"(
   length: 16
   batch: 64 tokens
   optimiser: {use: adamw, rate: 3e-3}

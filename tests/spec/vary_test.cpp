@@ -117,7 +117,8 @@ TEST_CASE("vary: an override that every arm would undo is refused", "[spec][R21]
     return spec::read_spec(base + text, "f", {.tier = {}, .sets = {set}}, test::made_up_plugins());
   };
   for (char const* set : {"position.encoding=nope", "position.encoding.base=500"})
-    CHECK_THROWS_MATCHES(with(vary, set), Error, MessageMatches(ContainsSubstring("has no effect, because vary gives")));
+    CHECK_THROWS_MATCHES(with(vary, set), Error,
+                         MessageMatches(ContainsSubstring("has no effect, because vary gives")));
   CHECK(with(some, "train.steps=50").arms[0].setting.train.steps == 50);
   CHECK(with(some, "train.steps=50").arms[1].setting.train.steps == 200);
   CHECK(arms(with(vary, "vary.0.values=[nope]")) == List{"nope"});

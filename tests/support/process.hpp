@@ -38,7 +38,7 @@ class TempFolder {
 };
 
 struct Ended {
-  int status = 0;  ///< exit status, or 128 + signal
+  int status = 0;      ///< exit status, or 128 + signal
   std::string output;  ///< stdout and stderr
 };
 

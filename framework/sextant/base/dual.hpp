@@ -69,8 +69,10 @@ using Scalar = typename ScalarOf<T>::type;
 
 template <class T>
 KOKKOS_FUNCTION Scalar<T> value_of(T const& x) {
-  if constexpr (std::is_arithmetic_v<T>) return x;
-  else return x.value;
+  if constexpr (std::is_arithmetic_v<T>)
+    return x;
+  else
+    return x.value;
 }
 
 }  // namespace sextant

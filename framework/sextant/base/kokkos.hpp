@@ -37,8 +37,8 @@ inline int concurrency() { return Exec().concurrency(); }
 /// Sees contiguous [batch * seq_len, heads * head_dim] memory as [batch, heads, seq_len, head_dim].
 template <class T>
 Heads<T> as_heads(T* data, int batch, int heads, int seq_len, int head_dim, std::size_t row_stride) {
-  return Heads<T>(data, Kokkos::LayoutStride(batch, row_stride * seq_len, heads, head_dim, seq_len, row_stride,
-                                             head_dim, 1));
+  return Heads<T>(data,
+                  Kokkos::LayoutStride(batch, row_stride * seq_len, heads, head_dim, seq_len, row_stride, head_dim, 1));
 }
 template <class T>
 Heads<T> as_heads(T* data, int batch, int heads, int seq_len, int head_dim) {

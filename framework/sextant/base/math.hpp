@@ -5,14 +5,14 @@
 namespace sextant::math {
 
 // Plain numbers go to the C++ library; Dual adds the derivative.
-#define SEXTANT_MATH_FUNCTION(name, derivative)                      \
+#define SEXTANT_MATH_FUNCTION(name, derivative)                       \
   KOKKOS_INLINE_FUNCTION float name(float x) { return ::name##f(x); } \
   KOKKOS_INLINE_FUNCTION double name(double x) { return ::name(x); }  \
-  template <class R, int N>                                          \
-  KOKKOS_FUNCTION Dual<R, N> name(Dual<R, N> const& a) {             \
-    R const x = a.value, f = name(x);                                \
-    (void)x, (void)f;                                                \
-    return Dual<R, N>::chain(f, a, derivative);                      \
+  template <class R, int N>                                           \
+  KOKKOS_FUNCTION Dual<R, N> name(Dual<R, N> const& a) {              \
+    R const x = a.value, f = name(x);                                 \
+    (void)x, (void)f;                                                 \
+    return Dual<R, N>::chain(f, a, derivative);                       \
   }
 SEXTANT_MATH_FUNCTION(exp, f)
 SEXTANT_MATH_FUNCTION(log, R(1) / x)

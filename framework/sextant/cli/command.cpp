@@ -12,11 +12,10 @@ encoding::Registry& Context::registry() const {
   return registry;
 }
 
-void takes_json(CLI::App* command, Context& context) {
-  command->add_flag("--json", context.json, "print JSON");
-}
+void takes_json(CLI::App* command, Context& context) { command->add_flag("--json", context.json, "print JSON"); }
 
-CLI::App* add_command(CLI::App& app, std::string const& name, std::string const& what, std::vector<std::string> examples) {
+CLI::App* add_command(CLI::App& app, std::string const& name, std::string const& what,
+                      std::vector<std::string> examples) {
   CLI::App* const command = app.add_subcommand(name, what);
   command->fallthrough();
   std::string footer = "Examples:";

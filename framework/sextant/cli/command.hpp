@@ -29,7 +29,8 @@ struct Context {
 /// Adds --json to a subcommand that prints data.
 void takes_json(CLI::App* command, Context& context);
 /// A subcommand whose help ends with examples.
-CLI::App* add_command(CLI::App& app, std::string const& name, std::string const& what, std::vector<std::string> examples);
+CLI::App* add_command(CLI::App& app, std::string const& name, std::string const& what,
+                      std::vector<std::string> examples);
 
 void add_list(CLI::App& app, Context& context);
 void add_describe(CLI::App& app, Context& context);

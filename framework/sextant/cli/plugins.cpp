@@ -37,8 +37,10 @@ void list_plugins(encoding::Registry const& registry, Role role, bool as_json) {
   json all = json::array();
   for (auto const& name : registry.names(role)) {
     auto const& d = registry.describe(role, name);
-    if (as_json) all.push_back(to_json(d));
-    else fmt::print("{:<16} {:<12} {}  [{}]\n", d.name, d.family, d.summary, d.source);
+    if (as_json)
+      all.push_back(to_json(d));
+    else
+      fmt::print("{:<16} {:<12} {}  [{}]\n", d.name, d.family, d.summary, d.source);
   }
   if (as_json) fmt::print("{}\n", all.dump(2));
 }
@@ -46,9 +48,12 @@ void list_plugins(encoding::Registry const& registry, Role role, bool as_json) {
 void list_files(encoding::Registry const& registry, bool as_json) {
   json all = json::array();
   for (auto const& loaded : registry.loaded()) {
-    if (as_json) all.push_back({{"file", loaded.file.string()}, {"name", loaded.name}, {"error", loaded.error}});
-    else if (loaded.error.empty()) fmt::print("{:<16} {}\n", loaded.name, loaded.file.string());
-    else fmt::print("{:<16} {}\n", "not loaded", loaded.error);
+    if (as_json)
+      all.push_back({{"file", loaded.file.string()}, {"name", loaded.name}, {"error", loaded.error}});
+    else if (loaded.error.empty())
+      fmt::print("{:<16} {}\n", loaded.name, loaded.file.string());
+    else
+      fmt::print("{:<16} {}\n", "not loaded", loaded.error);
   }
   if (as_json) fmt::print("{}\n", all.dump(2));
 }
@@ -58,8 +63,11 @@ void list_corpora(bool as_json) {
   for (auto const& recipe : tasks::corpus_recipes()) {
     auto const record = tasks::corpus_record(recipe.name, tasks::default_cache());
     if (as_json)
-      all.push_back({{"name", recipe.name}, {"about", recipe.about}, {"licence", recipe.licence},
-                     {"packages", recipe.packages}, {"bytes", record ? json(record->bytes) : json()}});
+      all.push_back({{"name", recipe.name},
+                     {"about", recipe.about},
+                     {"licence", recipe.licence},
+                     {"packages", recipe.packages},
+                     {"bytes", record ? json(record->bytes) : json()}});
     else
       fmt::print("{:<12} {}  [{}; {}]\n", recipe.name, recipe.about, join(recipe.packages, " "),
                  record ? fmt::format("{:.1f} MB built", static_cast<double>(record->bytes) / 1e6) : "not built yet");
@@ -121,8 +129,10 @@ void add_describe(CLI::App& app, Context& context) {
     for (auto const role : {Role::encoding, Role::scaling}) {
       if (!registry.has(role, *name)) continue;
       found = true;
-      if (context.json) fmt::print("{}\n", to_json(registry.describe(role, *name)).dump(2));
-      else print_description(registry.describe(role, *name));
+      if (context.json)
+        fmt::print("{}\n", to_json(registry.describe(role, *name)).dump(2));
+      else
+        print_description(registry.describe(role, *name));
     }
     std::vector<std::string> known = registry.names(Role::encoding);
     for (auto const& scaling : registry.names(Role::scaling)) known.push_back(scaling);

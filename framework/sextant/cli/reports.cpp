@@ -20,7 +20,8 @@ fs::path study_file(std::string const& given) {
 }
 
 void put(std::string const& text, std::string const& output) {
-  if (output.empty() || output == "-") fmt::print("{}", text);
+  if (output.empty() || output == "-")
+    fmt::print("{}", text);
   else {
     write_file_atomically(output, text);
     fmt::print(stderr, "{}\n", fs::absolute(output).lexically_normal().string());
@@ -34,9 +35,9 @@ void add_compare(CLI::App& app, Context& context) {
     std::string by = "arm", format = "terminal";
     report::CompareOptions options;
   };
-  auto* const command = add_command(app, "compare", "Means, intervals, paired differences and p-values, side by side",
-                                    {"compare results/quickstart --by encoding --baseline rope",
-                                     "compare a/study.h5 b/study.h5 --format markdown"});
+  auto* const command = add_command(
+      app, "compare", "Means, intervals, paired differences and p-values, side by side",
+      {"compare results/quickstart --by encoding --baseline rope", "compare a/study.h5 b/study.h5 --format markdown"});
   auto const a = std::make_shared<Arguments>();
   command->add_option("study", a->files, "study files or folders")->required();
   command->add_option("--by", a->by, "arm (default), encoding or scaling");
@@ -51,7 +52,8 @@ void add_compare(CLI::App& app, Context& context) {
     for (auto const& file : a->files) studies.push_back(report::load_study(study_file(file)));
     a->options.by = report::by_from(a->by);
     auto const format = context.json ? report::Format::json : report::format_from(a->format);
-    fmt::print("{}", report::render(report::compare(studies, a->options), format, report::terminal_look(STDOUT_FILENO)));
+    fmt::print("{}",
+               report::render(report::compare(studies, a->options), format, report::terminal_look(STDOUT_FILENO)));
   });
 }
 
@@ -60,11 +62,13 @@ void add_report(CLI::App& app, Context&) {
     std::string file, output;
     bool markdown = false, latex = false, csv = false;
   };
-  auto* const command = add_command(app, "report", "The report page of a study, or its table as Markdown, LaTeX or CSV",
-                                    {"report results/quickstart", "report study.h5 --md", "report study.h5 -o page.html"});
+  auto* const command =
+      add_command(app, "report", "The report page of a study, or its table as Markdown, LaTeX or CSV",
+                  {"report results/quickstart", "report study.h5 --md", "report study.h5 -o page.html"});
   auto const a = std::make_shared<Arguments>();
   command->add_option("study", a->file, "a study file or folder")->required();
-  command->add_option("-o,--output", a->output, "where to write (default: report.html beside the study; tables: stdout)");
+  command->add_option("-o,--output", a->output,
+                      "where to write (default: report.html beside the study; tables: stdout)");
   auto* const md = command->add_flag("--md", a->markdown, "the table as Markdown");
   auto* const latex = command->add_flag("--latex", a->latex, "the table as LaTeX")->excludes(md);
   command->add_flag("--csv", a->csv, "the numbers as CSV")->excludes(md)->excludes(latex);
@@ -74,7 +78,9 @@ void add_report(CLI::App& app, Context&) {
     if (a->markdown || a->latex || a->csv) {
       report::CompareOptions options;
       options.baseline = report::default_baseline(study);
-      auto const format = a->markdown ? report::Format::markdown : a->latex ? report::Format::latex : report::Format::csv;
+      auto const format = a->markdown ? report::Format::markdown
+                          : a->latex  ? report::Format::latex
+                                      : report::Format::csv;
       put(report::render(report::compare(study, options), format), a->output);
     } else {
       put(report::html_report(study), a->output.empty() ? (file.parent_path() / "report.html").string() : a->output);
@@ -87,9 +93,9 @@ void add_plot(CLI::App& app, Context&) {
     std::string file, name, output;
     bool list = false;
   };
-  auto* const command = add_command(app, "plot", "One plot of a study as an SVG file",
-                                    {"plot results/quickstart extrapolation -o extrapolation.svg",
-                                     "plot results/quickstart --list"});
+  auto* const command =
+      add_command(app, "plot", "One plot of a study as an SVG file",
+                  {"plot results/quickstart extrapolation -o extrapolation.svg", "plot results/quickstart --list"});
   auto const a = std::make_shared<Arguments>();
   command->add_option("study", a->file, "a study file or folder")->required();
   command->add_option("name", a->name, "which plot; see --list");

@@ -20,7 +20,8 @@ std::shared_ptr<SpecArguments> takes_spec(CLI::App* command) {
 }
 
 void takes_folder(CLI::App* command, SpecArguments& arguments) {
-  command->add_option("-o,--output", arguments.folder, "folder of the study (default: results/<study>)")->type_name("FOLDER");
+  command->add_option("-o,--output", arguments.folder, "folder of the study (default: results/<study>)")
+      ->type_name("FOLDER");
 }
 
 int threads_of(int asked) { return asked > 0 ? asked : static_cast<int>(std::thread::hardware_concurrency()); }

@@ -10,8 +10,8 @@
 #include <sextant/tasks/corpus.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 namespace sextant::cli {
 namespace {
@@ -101,7 +101,8 @@ int print_status(std::string const& given, Context& context) {
     std::string const message = store.failure(id).value_or("");
     ++count[status];
     json["stages"].push_back({{"id", id}, {"what", what}, {"status", status}, {"message", message}});
-    if (status == "running" || status == "failed") lines.push_back(fmt::format("  {:<8} {}  {}", status, what, message));
+    if (status == "running" || status == "failed")
+      lines.push_back(fmt::format("  {:<8} {}  {}", status, what, message));
   };
   for (auto const& s : plan.train) add(s.id, fmt::format("train {} seed {}", s.arm, s.seed));
   for (auto const& s : plan.evaluate)
@@ -129,9 +130,13 @@ void add_validate(CLI::App& app, Context& context) {
     spec::Spec const spec = read_spec(*arguments, registry);
     plan::Plan const plan = plan_of(spec, registry, context.threads);
     if (context.json)
-      fmt::print("{}\n", nlohmann::json{{"study", spec.study}, {"tier", spec.tier}, {"resolved", spec.resolved},
-                                        {"train_stages", plan.train.size()}, {"evaluate_stages", plan.evaluate.size()},
-                                        {"notes", plan.notes}}.dump(2));
+      fmt::print("{}\n", nlohmann::json{{"study", spec.study},
+                                        {"tier", spec.tier},
+                                        {"resolved", spec.resolved},
+                                        {"train_stages", plan.train.size()},
+                                        {"evaluate_stages", plan.evaluate.size()},
+                                        {"notes", plan.notes}}
+                             .dump(2));
     else {
       fmt::print("{}", spec.resolved);
       for (auto const& note : plan.notes) fmt::print(stderr, "note: {}\n", note);

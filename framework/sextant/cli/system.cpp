@@ -62,11 +62,16 @@ void add_corpus(CLI::App& app, Context& context) {
   add->callback([name, &context] {
     auto const record = tasks::add_corpus(*name, tasks::default_cache());
     if (context.json)
-      fmt::print("{}\n", json{{"name", record.name}, {"file", record.file}, {"bytes", record.bytes},
-                              {"sha256", record.sha256}, {"licence", record.licence}, {"source", record.source}}.dump(2));
+      fmt::print("{}\n", json{{"name", record.name},
+                              {"file", record.file},
+                              {"bytes", record.bytes},
+                              {"sha256", record.sha256},
+                              {"licence", record.licence},
+                              {"source", record.source}}
+                             .dump(2));
     else
-      fmt::print("{}: {} bytes, sha256 {}\n  {}\n  licence: {}\n", record.name, record.bytes, record.sha256, record.source,
-                 record.licence);
+      fmt::print("{}: {} bytes, sha256 {}\n  {}\n  licence: {}\n", record.name, record.bytes, record.sha256,
+                 record.source, record.licence);
   });
   auto* const list = command->add_subcommand("list", "corpora that Sextant can build");
   takes_json(list, context);
@@ -76,26 +81,28 @@ void add_corpus(CLI::App& app, Context& context) {
     if (!context.json) return;
     json all = json::array();
     for (auto const& recipe : tasks::corpus_recipes())
-      all.push_back({{"name", recipe.name}, {"about", recipe.about}, {"licence", recipe.licence}, {"packages", recipe.packages}});
+      all.push_back(
+          {{"name", recipe.name}, {"about", recipe.about}, {"licence", recipe.licence}, {"packages", recipe.packages}});
     fmt::print("{}\n", all.dump(2));
   });
 }
 
 void add_env(CLI::App& app, Context& context) {
-  auto* const command = add_command(app, "env", "The build, the backend, the threads and the plugins, as results record them",
-                                    {"env", "env --json"});
+  auto* const command = add_command(
+      app, "env", "The build, the backend, the threads and the plugins, as results record them", {"env", "env --json"});
   takes_json(command, context);
   command->callback([&context] {
     Session const kokkos(context.threads);
     auto& registry = context.registry();
     int loaded = 0, refused = 0;
     for (auto const& item : registry.loaded()) ++(item.error.empty() ? loaded : refused);
-    json const facts{{"version", build::version},   {"compiler", build::compiler},
-                     {"build_type", build::type},   {"flags", build::flags},
-                     {"kokkos", build::kokkos_version}, {"kokkos_devices", build::kokkos_devices},
-                     {"backend", Exec::name()},     {"threads", concurrency()},
-                     {"plugin_api", SEXTANT_PLUGIN_API}, {"plugins_loaded", loaded}, {"plugins_refused", refused}};
-    if (context.json) fmt::print("{}\n", facts.dump(2));
+    json const facts{
+        {"version", build::version}, {"compiler", build::compiler},     {"build_type", build::type},
+        {"flags", build::flags},     {"kokkos", build::kokkos_version}, {"kokkos_devices", build::kokkos_devices},
+        {"backend", Exec::name()},   {"threads", concurrency()},        {"plugin_api", SEXTANT_PLUGIN_API},
+        {"plugins_loaded", loaded},  {"plugins_refused", refused}};
+    if (context.json)
+      fmt::print("{}\n", facts.dump(2));
     else
       for (auto const& [key, value] : facts.items())
         fmt::print("{:<16} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());

@@ -14,8 +14,9 @@ void add_verify(CLI::App& app, Context& context) {
     std::vector<std::string> files;
     bool failures = false;
   };
-  auto* const command = add_command(app, "verify", "Hold the plugins to reference numbers: exit 0 only if every case passes",
-                                    {"verify encodings.h5", "verify scaling.json rotation.h5 --failures"});
+  auto* const command =
+      add_command(app, "verify", "Hold the plugins to reference numbers: exit 0 only if every case passes",
+                  {"verify encodings.h5", "verify scaling.json rotation.h5 --failures"});
   auto const a = std::make_shared<Arguments>();
   command->add_option("file", a->files, "reference files: scaling (JSON), rotation or encodings (HDF5)")->required();
   command->add_flag("--failures", a->failures, "print only the cases that did not pass");

@@ -15,11 +15,17 @@ concept HasRotary = requires(P const p, Shape s) {
   { p.rotary(s) } -> std::convertible_to<Rotary>;
 };
 template <class P>
-concept HasEmbed = requires(P const p, Shape s, double* row) { p.embed(s, 0.0, row); };
+concept HasEmbed = requires(P const p, Shape s, double* row) {
+  p.embed(s, 0.0, row);
+};
 template <class P>
-concept HasEmbedTable = requires(P const p) { p.table_length(); };
+concept HasEmbedTable = requires(P const p) {
+  p.table_length();
+};
 template <class P>
-concept HasParts = requires(P const p, Shape s) { p.regions(s, 2); };
+concept HasParts = requires(P const p, Shape s) {
+  p.regions(s, 2);
+};
 template <class P>
 concept IsScaling = requires(P const p, ScalingContext c) {
   { p.template inv_freq<double>(1.0, c) } -> std::convertible_to<double>;
@@ -45,12 +51,9 @@ Description describe_plugin(char const* name, char const* source) {
   };
   if constexpr (requires { P::relative; })
     law(P::relative, "relative", "adding a constant to all positions leaves the logits unchanged");
-  if constexpr (requires { P::orthogonal; })
-    law(P::orthogonal, "orthogonal", "query and key keep their norms");
-  if constexpr (requires { P::group; })
-    law(P::group, "group", "turning by a and then by b is turning by a + b");
-  if constexpr (requires { P::additive; })
-    law(P::additive, "additive", "bias(i, j) = bias(i, m) + bias(m, j)");
+  if constexpr (requires { P::orthogonal; }) law(P::orthogonal, "orthogonal", "query and key keep their norms");
+  if constexpr (requires { P::group; }) law(P::group, "group", "turning by a and then by b is turning by a + b");
+  if constexpr (requires { P::additive; }) law(P::additive, "additive", "bias(i, j) = bias(i, m) + bias(m, j)");
   if constexpr (requires { P::identity_at_factor_one; })
     law(P::identity_at_factor_one, "identity_at_factor_one", "factor 1 leaves every frequency as it is");
   return d;
@@ -97,8 +100,9 @@ class EncodingAdapter final : public Encoding {
     }
     for (auto const& spec : gate_specs()) add_gate(out, spec, shape);
     if constexpr (HasEmbedTable<P>) {
-      ParameterInfo info{.name = "table", .shape = {static_cast<std::size_t>(plugin_.table_length()),
-                                                   static_cast<std::size_t>(shape.model_dim)}};
+      ParameterInfo info{
+          .name = "table",
+          .shape = {static_cast<std::size_t>(plugin_.table_length()), static_cast<std::size_t>(shape.model_dim)}};
       info.per_layer = info.per_head = false;
       info.init = [](Stream const& stream, std::size_t i) { return 0.02 * stream.normal(i); };
       out.push_back(std::move(info));
@@ -107,16 +111,22 @@ class EncodingAdapter final : public Encoding {
   }
 
   int weight_count(Shape const& shape) const override {
-    if constexpr (has_weight_array<P>) return plugin_.weight_count(shape);
-    else return fixed_weight_count<P>;
+    if constexpr (has_weight_array<P>)
+      return plugin_.weight_count(shape);
+    else
+      return fixed_weight_count<P>;
   }
   bool weights_shared_by_heads() const override {
-    if constexpr (requires { plugin_.shared_by_heads(); }) return plugin_.shared_by_heads();
-    else return false;
+    if constexpr (requires { plugin_.shared_by_heads(); })
+      return plugin_.shared_by_heads();
+    else
+      return false;
   }
   bool trains(Shape const& shape) const override {
-    if constexpr (requires { plugin_.trains(); }) return plugin_.trains() && weight_count(shape) > 0;
-    else return DeclaresWeights<P>;
+    if constexpr (requires { plugin_.trains(); })
+      return plugin_.trains() && weight_count(shape) > 0;
+    else
+      return DeclaresWeights<P>;
   }
   std::vector<double> initial_weights(Shape const& shape, Stream const& stream) const override {
     std::vector<double> out;
@@ -128,7 +138,7 @@ class EncodingAdapter final : public Encoding {
   }
 
   void gate(int g, Head head, double const* weights, std::size_t n, double const* z, double* out) const override {
-    if constexpr (gate_count_of<P> > 0) {
+    if constexpr (gate_count_of < P >> 0) {
       WeightsIn<P, double> const w(fixed_weight_count<P>, weights);
       for (std::size_t i = 0; i < n; ++i) out[i] = plugin_.template gate<double>(w.get(), g, head, z[i]);
     } else {
@@ -137,7 +147,7 @@ class EncodingAdapter final : public Encoding {
   }
   void gate_backward(int g, Head head, double const* weights, std::size_t n, double const* z, double* grad,
                      double* weight_grad) const override {
-    if constexpr (gate_count_of<P> > 0) {
+    if constexpr (gate_count_of < P >> 0) {
       constexpr int count = fixed_weight_count<P>;
       using D = Dual<double, count + 1>;
       WeightsIn<P, D> const w(count, weights, 0);
@@ -154,8 +164,10 @@ class EncodingAdapter final : public Encoding {
   }
 
   Rotary rotary(Shape const& shape) const override {
-    if constexpr (HasRotary<P>) return plugin_.rotary(shape);
-    else return Encoding::rotary(shape);
+    if constexpr (HasRotary<P>)
+      return plugin_.rotary(shape);
+    else
+      return Encoding::rotary(shape);
   }
   void inv_freq(Shape const& shape, double const* weights, double* out) const override {
     if constexpr (HasRotary<P>) {
@@ -183,21 +195,29 @@ class EncodingAdapter final : public Encoding {
     }
   }
   double phase(double position) const override {
-    if constexpr (requires { plugin_.phase(position); }) return plugin_.phase(position);
-    else return position;
+    if constexpr (requires { plugin_.phase(position); })
+      return plugin_.phase(position);
+    else
+      return position;
   }
 
   double token_scale(Shape const& shape) const override {
-    if constexpr (requires { plugin_.token_scale(shape); }) return plugin_.token_scale(shape);
-    else return 1;
+    if constexpr (requires { plugin_.token_scale(shape); })
+      return plugin_.token_scale(shape);
+    else
+      return 1;
   }
   int table_length() const override {
-    if constexpr (HasEmbedTable<P>) return plugin_.table_length();
-    else return 0;
+    if constexpr (HasEmbedTable<P>)
+      return plugin_.table_length();
+    else
+      return 0;
   }
   void embed_row(Shape const& shape, double position, double* row) const override {
-    if constexpr (HasEmbed<P>) plugin_.embed(shape, position, row);
-    else Encoding::embed_row(shape, position, row);
+    if constexpr (HasEmbed<P>)
+      plugin_.embed(shape, position, row);
+    else
+      Encoding::embed_row(shape, position, row);
   }
 
   std::unique_ptr<Bias<float>> bias_float(Shape const& shape) const override { return make_bias<float>(shape); }
@@ -214,8 +234,10 @@ class EncodingAdapter final : public Encoding {
   }
 
   std::vector<Region> regions(Shape const& shape, int parts) const override {
-    if constexpr (HasParts<P>) return plugin_.regions(shape, parts);
-    else return Encoding::regions(shape, parts);
+    if constexpr (HasParts<P>)
+      return plugin_.regions(shape, parts);
+    else
+      return Encoding::regions(shape, parts);
   }
 
  private:
@@ -225,8 +247,10 @@ class EncodingAdapter final : public Encoding {
       for (int n = 0; n < plugin.weight_count(shape); ++n) out.push_back(plugin.init(head, n, shape, stream));
     } else if constexpr (DeclaresWeights<P>) {
       auto const weights = [&] {
-        if constexpr (requires { plugin.init(head, shape, stream); }) return plugin.init(head, shape, stream);
-        else return plugin.init(head, shape.heads);
+        if constexpr (requires { plugin.init(head, shape, stream); })
+          return plugin.init(head, shape, stream);
+        else
+          return plugin.init(head, shape.heads);
       }();
       out.resize(fixed_weight_count<P>);
       std::memcpy(out.data(), &weights, sizeof weights);
@@ -234,19 +258,23 @@ class EncodingAdapter final : public Encoding {
     return out;
   }
   static std::string weight_name() {
-    if constexpr (requires { P::weight_name; }) return P::weight_name;
-    else return "weights";
+    if constexpr (requires { P::weight_name; })
+      return P::weight_name;
+    else
+      return "weights";
   }
   static constexpr bool per_layer() {
-    if constexpr (requires { P::shared_by_layers; }) return !P::shared_by_layers;
-    else return true;
+    if constexpr (requires { P::shared_by_layers; })
+      return !P::shared_by_layers;
+    else
+      return true;
   }
   std::size_t weight_row(Shape const& shape, int head) const {
     return weights_shared_by_heads() ? 0 : static_cast<std::size_t>(head) * weight_count(shape);
   }
   std::vector<GateSpec> gate_specs() const {
     std::vector<GateSpec> out;
-    if constexpr (gate_count_of<P> > 0)
+    if constexpr (gate_count_of < P >> 0)
       for (int g = 0; g < gate_count_of<P>; ++g) out.push_back(plugin_.gate_spec(g));
     return out;
   }
@@ -256,15 +284,17 @@ class EncodingAdapter final : public Encoding {
     std::size_t const width = spec.input == GateInput::token ? shape.model_dim : shape.head_dim;
     if (spec.weight_name) {
       double const std = spec.weight_std > 0 ? spec.weight_std : 1 / std::sqrt(shape.head_dim);
-      out.push_back({spec.weight_name, {heads, width},
-                     [std](Stream const& stream, std::size_t i) { return std * stream.normal(i); }});
+      out.push_back({spec.weight_name, {heads, width}, [std](Stream const& stream, std::size_t i) {
+                       return std * stream.normal(i);
+                     }});
     }
     if (spec.bias_name) {
       P const plugin = plugin_;
       out.push_back({spec.bias_name, {heads}, [plugin, shape](Stream const&, std::size_t head) {
                        if constexpr (requires { plugin.gate_bias(static_cast<int>(head), shape); })
                          return plugin.gate_bias(static_cast<int>(head), shape);
-                       else return 0.0;
+                       else
+                         return 0.0;
                      }});
     }
   }
@@ -272,14 +302,14 @@ class EncodingAdapter final : public Encoding {
   std::unique_ptr<Bias<T>> make_bias(Shape const& shape) const {
     if constexpr (HasBias<P>)
       return std::make_unique<BiasAdapter<P, T>>(plugin_, weight_count(shape), trains(shape), gate_specs());
-    else return nullptr;
+    else
+      return nullptr;
   }
   void check_rotary(Shape const& shape) const {
     Rotary const form = plugin_.rotary(shape);
     int const below = shape.head_dim / 2 * 2;
-    expect(form.rotary_dim > 0 && form.rotary_dim % 2 == 0 && form.rotary_dim <= shape.head_dim,
-           "rotary_dim is ", form.rotary_dim, ", expected an even number from 2 to ", below, " (head_dim ",
-           shape.head_dim, ")");
+    expect(form.rotary_dim > 0 && form.rotary_dim % 2 == 0 && form.rotary_dim <= shape.head_dim, "rotary_dim is ",
+           form.rotary_dim, ", expected an even number from 2 to ", below, " (head_dim ", shape.head_dim, ")");
     expect(!form.per_head || shape.heads == shape.kv_heads, "frequencies per head need as many key heads (",
            shape.kv_heads, ") as query heads (", shape.heads, ")");
   }
@@ -305,8 +335,10 @@ class ScalingAdapter final : public Scaling {
     return plugin_.template inv_freq<double>(plain, context);
   }
   double attention_factor(ScalingContext const& context) const override {
-    if constexpr (requires { plugin_.attention_factor(context); }) return plugin_.attention_factor(context);
-    else return 1;
+    if constexpr (requires { plugin_.attention_factor(context); })
+      return plugin_.attention_factor(context);
+    else
+      return 1;
   }
 
  private:

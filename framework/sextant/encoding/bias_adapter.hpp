@@ -11,23 +11,29 @@ namespace sextant::encoding {
 
 template <class P>
 inline constexpr int gate_count_of = [] {
-  if constexpr (requires { P::gate_count; }) return P::gate_count;
-  else return 0;
+  if constexpr (requires { P::gate_count; })
+    return P::gate_count;
+  else
+    return 0;
 }();
 template <class P>
 inline constexpr bool is_relative = [] {
-  if constexpr (requires { P::relative; }) return P::relative;
-  else return false;
+  if constexpr (requires { P::relative; })
+    return P::relative;
+  else
+    return false;
 }();
 /// Scalars of Weights<T> that bias() itself reads; plugins whose weights only feed gates say so.
 template <class P>
 inline constexpr int bias_weight_count = [] {
-  if constexpr (requires { P::bias_reads_weights; }) return P::bias_reads_weights ? fixed_weight_count<P> : 0;
-  else return fixed_weight_count<P>;
+  if constexpr (requires { P::bias_reads_weights; })
+    return P::bias_reads_weights ? fixed_weight_count<P> : 0;
+  else
+    return fixed_weight_count<P>;
 }();
 /// A bias that is a function of the offset alone is tabulated once per head: 2 L - 1 numbers, never L x L.
 template <class P>
-inline constexpr bool is_tabulated = is_relative<P> && gate_count_of<P> == 0;
+inline constexpr bool is_tabulated = is_relative<P>&& gate_count_of<P> == 0;
 
 template <class P, class T>
 class BiasAdapter final : public Bias<T> {
@@ -105,9 +111,7 @@ class BiasAdapter final : public Bias<T> {
   int weights_read() const { return has_weight_array<P> ? count_ : bias_weight_count<P>; }
   Head formula_head(int head) const { return {in_.first_head.index + head, in_.first_head.count}; }
   std::size_t head_of(kernels::Tile<T> const& tile) const { return tile.head - in_.head_begin; }
-  double const* weights_of(std::size_t head) const {
-    return in_.weights.data() + (own_weights_ ? head * count_ : 0);
-  }
+  double const* weights_of(std::size_t head) const { return in_.weights.data() + (own_weights_ ? head * count_ : 0); }
 
   // ---- a bias of the offset alone: table[key - query + most_offset] ----
   void tabulate(Exec const& exec) {
@@ -128,13 +132,12 @@ class BiasAdapter final : public Bias<T> {
       double const most = in_.most_offset;
       P const plugin = plugin_;
       Head const named = formula_head(h);
-      Kokkos::parallel_for(
-          "sextant::bias_table", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<std::int64_t>(width)),
-          [=, &weights](std::int64_t at) {
-            double const offset = most - static_cast<double>(at);
-            Site<double> const site{offset, offset, 0, named, nullptr, nullptr};
-            row[at] = static_cast<T>(plugin.template bias<double>(weights.get(), site));
-          });
+      Kokkos::parallel_for("sextant::bias_table", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<std::int64_t>(width)),
+                           [=, &weights](std::int64_t at) {
+                             double const offset = most - static_cast<double>(at);
+                             Site<double> const site{offset, offset, 0, named, nullptr, nullptr};
+                             row[at] = static_cast<T>(plugin.template bias<double>(weights.get(), site));
+                           });
       exec.fence();
     }
   }
@@ -166,7 +169,8 @@ class BiasAdapter final : public Bias<T> {
       for (std::size_t at = 0; at < table_width_; ++at) {
         if (sum[at] == 0.0) continue;
         double const offset = table_most_ - static_cast<double>(at);
-        add(sum[at], plugin_.template bias<D>(weights.get(), Site<D>{offset, offset, 0, formula_head(h), nullptr, nullptr}));
+        add(sum[at],
+            plugin_.template bias<D>(weights.get(), Site<D>{offset, offset, 0, formula_head(h), nullptr, nullptr}));
       }
     });
   }
@@ -196,8 +200,8 @@ class BiasAdapter final : public Bias<T> {
         key_gate[g] = seeded<D>(static_cast<T>(scanned(g) ? raw - query_raw[g] : raw), seeds_at + gates + g);
       }
       double const key_position = tile.key_position[c];
-      Site<D> const at{static_cast<T>(query_position - key_position), query_position, key_position, named, query_gate,
-                       key_gate};
+      Site<D> const at{
+          static_cast<T>(query_position - key_position), query_position, key_position, named, query_gate, key_gate};
       f(c, plugin_.template bias<D>(weights.get(), at));
     }
   }

@@ -55,8 +55,11 @@ bool same(View2<double> const& a, View2<double> const& b) {
 template <class T>
 GateInputRows<T> rows_of(Heads<T> const& x, int head_begin, int channel_begin, int width, int group) {
   return {x.data() + static_cast<std::int64_t>(x.stride_1()) * (head_begin / group) + channel_begin,
-          static_cast<std::int64_t>(x.stride_0()), static_cast<std::int64_t>(x.stride_1()),
-          static_cast<std::int64_t>(x.stride_2()), group, width};
+          static_cast<std::int64_t>(x.stride_0()),
+          static_cast<std::int64_t>(x.stride_1()),
+          static_cast<std::int64_t>(x.stride_2()),
+          group,
+          width};
 }
 template <class T>
 GateInputRows<T> rows_of(View2<T> const& x, int count) {
@@ -88,7 +91,7 @@ struct Binding<T>::State {
     std::vector<double> table_inv_freq;  // what the table was formed for
     double table_factor = 1;
     bool table_fresh = false;
-    View2<T> rows;                 // embedding rows of the new tokens
+    View2<T> rows;  // embedding rows of the new tokens
   };
   std::vector<std::vector<Owner>> owners;  // [layer][term]
   std::vector<TermState> terms;
@@ -127,20 +130,23 @@ Binding<T>::Binding(std::shared_ptr<Position const> position, int layers)
     for (int l = 0; l < copies; ++l) {
       int const slot = static_cast<int>(slots_.size());
       bool const per_layer = parameter.info.per_layer;
-      slots_.push_back({(per_layer ? text("layers.", l, ".") : std::string()) + parameter.name, per_layer ? l : -1,
-                        &parameter});
+      slots_.push_back(
+          {(per_layer ? text("layers.", l, ".") : std::string()) + parameter.name, per_layer ? l : -1, &parameter});
       for (int owner = per_layer ? l : 0; owner < (per_layer ? l + 1 : layers); ++owner) {
         auto& mine = s.owners[owner][parameter.term];
         mine.projection.resize(specs.size(), -1);
         mine.bias.resize(specs.size(), -1);
         bool gate = false;
         for (std::size_t g = 0; g < specs.size(); ++g) {
-          if (specs[g].weight_name && parameter.info.name == specs[g].weight_name) mine.projection[g] = slot, gate = true;
+          if (specs[g].weight_name && parameter.info.name == specs[g].weight_name)
+            mine.projection[g] = slot, gate = true;
           if (specs[g].bias_name && parameter.info.name == specs[g].bias_name) mine.bias[g] = slot, gate = true;
         }
         if (gate) continue;
-        if (term.encoding->table_length() > 0) mine.table = slot;
-        else mine.weights = slot;
+        if (term.encoding->table_length() > 0)
+          mine.table = slot;
+        else
+          mine.weights = slot;
       }
     }
   }
@@ -245,7 +251,8 @@ std::int64_t table_row(std::string const& label, double position, int length) {
   expect(position == std::floor(position) && position >= 0, label, ": position ", position,
          " has no row: expected a whole number from 0");
   expect(position < length, label, ": position ", position, " is past its table of ", length,
-         " rows; it was not trained there and has nothing to give: raise max_length and train again, or shorten the input");
+         " rows; it was not trained there and has nothing to give: raise max_length and train again, or shorten the "
+         "input");
   return static_cast<std::int64_t>(position);
 }
 }  // namespace
@@ -261,7 +268,8 @@ void Binding<T>::embed(Exec const& exec, View2<T> const& x) {
     T const scale = static_cast<T>(term.encoding->token_scale(term.shape));
     int const length = term.encoding->table_length();
     if (length > 0)
-      for (std::size_t n = 0; n < s.query_position.size(); ++n) table_row(term.label, s.query_position.data()[n], length);
+      for (std::size_t n = 0; n < s.query_position.size(); ++n)
+        table_row(term.label, s.query_position.data()[n], length);
     auto const rows = s.terms[t].rows;
     auto const table = length > 0 ? s.weights[s.owners[0][t].table] : View1<T>();
     auto const at = s.query_position;
@@ -291,7 +299,8 @@ void Binding<T>::embed_backward(Exec const& exec, View2<T> const& grad) {
                              int const end = std::min<int>(width, static_cast<int>(n + 1) * block);
                              for (std::size_t token = 0; token < grad.extent(0); ++token) {
                                auto const p = static_cast<std::int64_t>(at(shared ? 0 : token / count, token % count));
-                               for (int c = static_cast<int>(n) * block; c < end; ++c) out(p * width + c) += grad(token, c);
+                               for (int c = static_cast<int>(n) * block; c < end; ++c)
+                                 out(p * width + c) += grad(token, c);
                              }
                            });
     }
@@ -307,7 +316,8 @@ void Binding<T>::embed_backward(Exec const& exec, View2<T> const& grad) {
 
 template <class T>
 void Binding<T>::reserve(GateCache& cache, int batch, int capacity) const {
-  if (cache.batch == batch && cache.capacity >= capacity && cache.gates.size() == static_cast<std::size_t>(state_->gates))
+  if (cache.batch == batch && cache.capacity >= capacity &&
+      cache.gates.size() == static_cast<std::size_t>(state_->gates))
     return;
   auto const old = cache;
   cache.batch = batch;
@@ -409,7 +419,8 @@ std::vector<kernels::TileModifier<T>*> Binding<T>::modifiers(Exec const& exec, i
       if (gradient && gate.value.size() > 0) {
         if (gate.grad.extent(2) != gate.value.extent(2) || gate.grad.extent(0) != gate.value.extent(0))
           gate.grad = View3<double>("gate gradient", gate.value.extent(0), gate.value.extent(1), gate.value.extent(2));
-        else Kokkos::deep_copy(gate.grad, 0.0);
+        else
+          Kokkos::deep_copy(gate.grad, 0.0);
       }
       in.query_gates.push_back(rows(gate.value, s.tokens.first));
       in.key_gates.push_back(rows(gate.value, 0));
@@ -472,8 +483,9 @@ void Binding<T>::for_each_gate(int layer, F&& f) const {
     auto const& specs = s.terms[t].stages.gates;
     for (std::size_t g = 0; g < specs.size(); ++g)
       if (specs[g].active)
-        f(t, g, gate_work<T>(position_->terms()[t], specs[g], static_cast<int>(g), weights_of(layer, t),
-                             slice(owner.projection[g]), slice(owner.bias[g])));
+        f(t, g,
+          gate_work<T>(position_->terms()[t], specs[g], static_cast<int>(g), weights_of(layer, t),
+                       slice(owner.projection[g]), slice(owner.bias[g])));
   }
 }
 
@@ -502,9 +514,12 @@ GateInputRows<U> Binding<T>::gate_input(GateSpec const& spec, Term const& term, 
                                         Heads<U> const& k) const {
   int const group = position_->shape().heads / position_->shape().kv_heads;
   switch (spec.input) {
-    case GateInput::token: return rows_of<U>(x, state_->tokens.count);
-    case GateInput::query: return rows_of<U>(q, term.head_begin, term.channel_begin, term.channels, 1);
-    case GateInput::key: return rows_of<U>(k, term.head_begin, term.channel_begin, term.channels, group);
+    case GateInput::token:
+      return rows_of<U>(x, state_->tokens.count);
+    case GateInput::query:
+      return rows_of<U>(q, term.head_begin, term.channel_begin, term.channels, 1);
+    case GateInput::key:
+      return rows_of<U>(k, term.head_begin, term.channel_begin, term.channels, group);
   }
   return {};
 }
@@ -537,8 +552,8 @@ void Binding<T>::rotary_backward(Exec const& exec, int layer, std::size_t term, 
   int const group = position_->shape().heads / position_->shape().kv_heads;
   View2<double> grad("d inv_freq", f.rows, f.form.rotary_dim / 2);
   for (auto const& [x, g, share] : {std::tuple{q, grad_q, 1}, std::tuple{k, grad_k, group}})
-    kernels::rotation_gradient<T>(exec, Heads<T const>(x), Heads<T const>(g), s.terms[term].phase, span_of(place, share),
-                                  f.form.orientation, f.form.per_head, grad);
+    kernels::rotation_gradient<T>(exec, Heads<T const>(x), Heads<T const>(g), s.terms[term].phase,
+                                  span_of(place, share), f.form.orientation, f.form.per_head, grad);
   exec.fence();
   std::vector<double> plain(slope.size()), out(weights.size(), 0.0);
   for (std::size_t n = 0; n < plain.size(); ++n) plain[n] = grad.data()[n] * slope[n];

@@ -50,11 +50,11 @@ class Bias : public kernels::TileModifier<T> {
     double least_offset = 0, most_offset = 0;  ///< of query position - key position, in tokens, over the batch
     bool whole_positions = true;               ///< every position is a whole number
     int batch = 1;
-    std::vector<double> weights;               ///< [heads or 1, weight_count]
+    std::vector<double> weights;                   ///< [heads or 1, weight_count]
     std::vector<GateRows> query_gates, key_gates;  ///< one a gate; heads count from head_begin
     int query_len = 0, key_len = 0;
-    int head_begin = 0, heads = 1;             ///< query heads of the model that this bias covers
-    Head first_head;                           ///< what the formula calls the first of them
+    int head_begin = 0, heads = 1;  ///< query heads of the model that this bias covers
+    Head first_head;                ///< what the formula calls the first of them
     bool want_gradient = false;
   };
   /// Before the forward, and again before the backward, of a layer.
@@ -109,8 +109,10 @@ class Encoding {
   virtual std::unique_ptr<Bias<double>> bias_double(Shape const&) const { return nullptr; }
   template <class T>
   std::unique_ptr<Bias<T>> bias(Shape const& shape) const {
-    if constexpr (std::is_same_v<T, float>) return bias_float(shape);
-    else return bias_double(shape);
+    if constexpr (std::is_same_v<T, float>)
+      return bias_float(shape);
+    else
+      return bias_double(shape);
   }
   /// The bias of one pair, in double: the definition that tests and plots read. `weights` are those of this head.
   virtual double bias_at(Shape const&, double const* weights, Head head, double query_position, double key_position,
@@ -118,9 +120,9 @@ class Encoding {
 
   /// Composites only: the regions of the head that each part acts on.
   struct Region {
-    int head_begin = 0, heads = 0;          ///< query heads
-    int channel_begin = 0, channels = 0;    ///< channels of the head
-    bool formula_sees_all_heads = false;    ///< slopes and the like are those of the whole model's heads
+    int head_begin = 0, heads = 0;        ///< query heads
+    int channel_begin = 0, channels = 0;  ///< channels of the head
+    bool formula_sees_all_heads = false;  ///< slopes and the like are those of the whole model's heads
   };
   virtual std::vector<Region> regions(Shape const&, int parts) const;
 

@@ -10,7 +10,7 @@ namespace sextant::encoding {
 
 /// What a formula may know of the model it sits in.
 struct Shape {
-  int heads = 1;           ///< query heads
+  int heads = 1;  ///< query heads
   int kv_heads = 1;
   int head_dim = 1;        ///< channels of a head that this encoding may act on
   int model_dim = 1;       ///< width of the token embedding
@@ -62,8 +62,8 @@ struct GateSpec {
   Scan scan = Scan::none;
   char const* weight_name = nullptr;  ///< w [heads, input width]; null: z = b alone
   char const* bias_name = nullptr;    ///< b [heads]; null: none
-  double divisor = 1;         ///< 0: sqrt(head_dim)
-  bool unit_weight = false;  ///< w / max(|w|, unit_eps)
+  double divisor = 1;                 ///< 0: sqrt(head_dim)
+  bool unit_weight = false;           ///< w / max(|w|, unit_eps)
   double unit_eps = 1e-6;
   double weight_std = 0.02;  ///< initial N(0, weight_std^2); 0: 1 / sqrt(head_dim)
   bool active = true;        ///< false: options switched this gate off; it reads as 0 and has no parameters

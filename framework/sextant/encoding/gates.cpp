@@ -11,9 +11,7 @@ using Policy = Kokkos::RangePolicy<Exec>;
 /// Whether the scan starts anew at token i of row b.
 struct Restarts {
   View2<int> document;
-  bool at(int b, int i) const {
-    return i == 0 || (document.size() > 0 && document(b, i) != document(b, i - 1));
-  }
+  bool at(int b, int i) const { return i == 0 || (document.size() > 0 && document(b, i) != document(b, i - 1)); }
 };
 
 void scan_forward(Scan scan, Restarts const& restarts, int b, int first, int count, double* value, double before) {
@@ -22,8 +20,10 @@ void scan_forward(Scan scan, Restarts const& restarts, int b, int first, int cou
   for (int i = first; i < first + count; ++i) {
     bool const anew = restarts.at(b, i);
     double const here = value[i];
-    if (scan == Scan::inclusive) value[i] = (anew ? 0 : value[i - 1]) + here;
-    else value[i] = anew ? 0 : value[i - 1] + before;
+    if (scan == Scan::inclusive)
+      value[i] = (anew ? 0 : value[i - 1]) + here;
+    else
+      value[i] = anew ? 0 : value[i - 1] + before;
     before = here;
   }
 }
@@ -84,23 +84,23 @@ GateGradients gate_backward(Exec const& exec, GateWork const& work, GateInputRow
   std::vector<double> weight_part(rows * work.weight_count, 0.0), bias_part(rows, 0.0);
   std::vector<double> projection_part(projects ? rows * width : 0, 0.0);
   Restarts const restarts{tokens.document};
-  Kokkos::parallel_for(
-      "sextant::gate_backward", Policy(exec, 0, static_cast<std::int64_t>(rows)),
-      [=, &work, &weight_part, &bias_part, &projection_part](std::int64_t row) {
-        int const b = static_cast<int>(row / heads), h = static_cast<int>(row % heads);
-        double* g = &grad(b, h, 0);
-        scan_backward(work.spec.scan, restarts, b, count, g);
-        work.term->encoding->gate_backward(work.index, work.formula_head(h), work.weights_of(h), count, &z(b, h, 0), g,
-                                           weight_part.data() + row * work.weight_count);
-        for (int i = 0; i < count; ++i) {
-          bias_part[row] += g[i];
-          if (!projects) continue;
-          T const* x = input.at(b, h, i);
-          double* out = projection_part.data() + row * width;
-          double const share = g[i] / work.divisor;
-          for (int c = 0; c < width; ++c) out[c] += share * x[c];
-        }
-      });
+  Kokkos::parallel_for("sextant::gate_backward", Policy(exec, 0, static_cast<std::int64_t>(rows)),
+                       [=, &work, &weight_part, &bias_part, &projection_part](std::int64_t row) {
+                         int const b = static_cast<int>(row / heads), h = static_cast<int>(row % heads);
+                         double* g = &grad(b, h, 0);
+                         scan_backward(work.spec.scan, restarts, b, count, g);
+                         work.term->encoding->gate_backward(work.index, work.formula_head(h), work.weights_of(h), count,
+                                                            &z(b, h, 0), g,
+                                                            weight_part.data() + row * work.weight_count);
+                         for (int i = 0; i < count; ++i) {
+                           bias_part[row] += g[i];
+                           if (!projects) continue;
+                           T const* x = input.at(b, h, i);
+                           double* out = projection_part.data() + row * width;
+                           double const share = g[i] / work.divisor;
+                           for (int c = 0; c < width; ++c) out[c] += share * x[c];
+                         }
+                       });
   if (projects) {
     Kokkos::parallel_for("sextant::gate_backward_input", Policy(exec, 0, static_cast<std::int64_t>(batch) * count),
                          [=, &work](std::int64_t token) {
@@ -138,10 +138,10 @@ GateGradients gate_backward(Exec const& exec, GateWork const& work, GateInputRow
   return out;
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                                                    \
-  template void gate_forward<T>(Exec const&, GateWork const&, GateInputRows<T const> const&, Tokens const&,      \
-                                GateCache::Gate const&);                                                         \
-  template GateGradients gate_backward<T>(Exec const&, GateWork const&, GateInputRows<T const> const&,           \
+#define SEXTANT_INSTANTIATE(T)                                                                              \
+  template void gate_forward<T>(Exec const&, GateWork const&, GateInputRows<T const> const&, Tokens const&, \
+                                GateCache::Gate const&);                                                    \
+  template GateGradients gate_backward<T>(Exec const&, GateWork const&, GateInputRows<T const> const&,      \
                                           GateInputRows<T> const&, Tokens const&, GateCache::Gate const&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

@@ -8,7 +8,7 @@ namespace sextant::encoding {
 struct GateWork {
   Term const* term = nullptr;
   GateSpec spec;
-  int index = 0;                 ///< which gate of its encoding
+  int index = 0;  ///< which gate of its encoding
   double divisor = 1;
   std::vector<double> projection;  ///< [heads, width], normalised if the spec says so; empty: none
   std::vector<double> norm;        ///< per head: what the raw projection was divided by

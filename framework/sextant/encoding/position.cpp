@@ -52,7 +52,8 @@ Position::Position(PositionChoice const& choice, Registry const& registry, Shape
   }
   if (!any_rotary && !scalings_.empty())
     fail(scalings_.front()->description().name, " scales rotary frequencies, and ", terms_.front().label,
-         terms_.size() > 1 ? " with its companions has none" : " has none", "; expected a rotary encoding, or no scaling");
+         terms_.size() > 1 ? " with its companions has none" : " has none",
+         "; expected a rotary encoding, or no scaling");
 }
 
 void Position::add(Choice const& choice, Registry const& registry, Shape const& shape, Term place) {
@@ -102,7 +103,8 @@ void Position::check_overlaps() const {
       bool const both = a.encoding->stages(a.shape).rotate && b.encoding->stages(b.shape).rotate;
       expect(!both || !meet(a.head_begin, a.heads, b.head_begin, b.heads) ||
                  !meet(a.channel_begin, a.channels, b.channel_begin, b.channels),
-             a.label, " and ", b.label, " would both turn the same channels: sum at most one rotary encoding, or split ",
+             a.label, " and ", b.label,
+             " would both turn the same channels: sum at most one rotary encoding, or split ",
              "the head with direct_sum");
     }
 }

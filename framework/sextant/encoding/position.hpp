@@ -11,11 +11,11 @@ namespace sextant::encoding {
 /// One encoding at work in a model.
 struct Term {
   std::shared_ptr<Encoding const> encoding;
-  std::string label;  ///< unique in the model: "rope", "alibi", "alibi_2"
-  Shape shape;        ///< what its formulas see
-  int head_begin = 0, heads = 0;          ///< query heads of the model it acts on
-  int channel_begin = 0, channels = 0;    ///< channels of each of them
-  Head first_head;                        ///< what its formulas call the first of its heads
+  std::string label;                    ///< unique in the model: "rope", "alibi", "alibi_2"
+  Shape shape;                          ///< what its formulas see
+  int head_begin = 0, heads = 0;        ///< query heads of the model it acts on
+  int channel_begin = 0, channels = 0;  ///< channels of each of them
+  Head first_head;                      ///< what its formulas call the first of its heads
 };
 
 /// Immutable; shared by everything that evaluates one model. One routine, inv_freq(), yields the frequencies for
@@ -47,7 +47,8 @@ class Position {
     std::vector<double> inv_freq;
     double attention_factor = 1;
   };
-  Frequencies frequencies(Term const& term, std::vector<double> const& weights, std::vector<double>* slope = nullptr) const;
+  Frequencies frequencies(Term const& term, std::vector<double> const& weights,
+                          std::vector<double>* slope = nullptr) const;
 
   /// Weights of a term that is not trained, or the starting point of one that is.
   std::vector<double> initial_weights(Term const& term) const;

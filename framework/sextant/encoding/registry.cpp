@@ -142,7 +142,9 @@ Registry::Entry const& Registry::find(Role role, std::string const& name) const 
        "; registered: ", known.empty() ? "none (is SEXTANT_PLUGIN_PATH right?)" : join(known));
 }
 
-Description const& Registry::describe(Role role, std::string const& name) const { return *find(role, name).description; }
+Description const& Registry::describe(Role role, std::string const& name) const {
+  return *find(role, name).description;
+}
 fs::path const& Registry::file_of(Role role, std::string const& name) const { return find(role, name).file; }
 
 Choice Registry::complete(Role role, Choice const& choice) const {
@@ -162,8 +164,8 @@ Choice Registry::complete(Role role, Choice const& choice) const {
   for (auto const& option : plugin.options) {
     auto const given = choice.options.find(option.name);
     if (given == choice.options.end()) {
-      expect(option.fallback.has_value(), choice.use, " needs ", option.name, " (", option.help, "): ",
-             option.expectation());
+      expect(option.fallback.has_value(), choice.use, " needs ", option.name, " (", option.help,
+             "): ", option.expectation());
       out.options[option.name] = *option.fallback;
       continue;
     }

@@ -46,12 +46,24 @@ std::string to_text(Value const& value) {
 std::string Option::expectation() const {
   std::string out;
   switch (kind) {
-    case Kind::boolean: out = "true or false"; break;
-    case Kind::integer: out = "a whole number" + range_text(range); break;
-    case Kind::number: out = "a number" + range_text(range); break;
-    case Kind::text: out = choices.empty() ? "a word" : "one of " + join(choices); break;
-    case Kind::integers: out = "a list of whole numbers" + range_text(range); break;
-    case Kind::numbers: out = "a list of numbers" + range_text(range); break;
+    case Kind::boolean:
+      out = "true or false";
+      break;
+    case Kind::integer:
+      out = "a whole number" + range_text(range);
+      break;
+    case Kind::number:
+      out = "a number" + range_text(range);
+      break;
+    case Kind::text:
+      out = choices.empty() ? "a word" : "one of " + join(choices);
+      break;
+    case Kind::integers:
+      out = "a list of whole numbers" + range_text(range);
+      break;
+    case Kind::numbers:
+      out = "a list of numbers" + range_text(range);
+      break;
   }
   if (!unit.empty()) out += " (" + unit + ")";
   if (!auto_meaning.empty()) out += ", or auto";
@@ -69,7 +81,8 @@ Value Option::accept(Value const& value) const {
   double x = 0;
   bool const numeric = std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
   if (numeric)
-    x = std::holds_alternative<double>(value) ? std::get<double>(value) : static_cast<double>(std::get<std::int64_t>(value));
+    x = std::holds_alternative<double>(value) ? std::get<double>(value)
+                                              : static_cast<double>(std::get<std::int64_t>(value));
   switch (kind) {
     case Kind::boolean:
       if (!std::holds_alternative<bool>(value)) refuse();
@@ -95,9 +108,11 @@ Value Option::accept(Value const& value) const {
     case Kind::numbers: {
       if (!std::holds_alternative<std::vector<double>>(value)) refuse();
       auto const& list = std::get<std::vector<double>>(value);
-      if (list.size() > static_cast<std::size_t>(Numbers::capacity)) refuse(text(" with at most ", Numbers::capacity, " entries"));
+      if (list.size() > static_cast<std::size_t>(Numbers::capacity))
+        refuse(text(" with at most ", Numbers::capacity, " entries"));
       for (double entry : list)
-        if (!std::isfinite(entry) || !inside(range, entry) || (kind == Kind::integers && entry != std::floor(entry))) refuse();
+        if (!std::isfinite(entry) || !inside(range, entry) || (kind == Kind::integers && entry != std::floor(entry)))
+          refuse();
       return value;
     }
   }

@@ -106,32 +106,46 @@ class Schema {
  private:
   template <class M>
   static constexpr Kind kind_of() {
-    if constexpr (std::is_same_v<M, bool>) return Kind::boolean;
-    else if constexpr (std::is_integral_v<M> || std::is_same_v<M, std::optional<int>>) return Kind::integer;
-    else if constexpr (std::is_same_v<M, double> || std::is_same_v<M, std::optional<double>>) return Kind::number;
-    else if constexpr (std::is_same_v<M, Numbers>) return Kind::numbers;
-    else static_assert(!sizeof(M), "an option is a bool, int, double, optional of one, Numbers, or an enum by choice()");
+    if constexpr (std::is_same_v<M, bool>)
+      return Kind::boolean;
+    else if constexpr (std::is_integral_v<M> || std::is_same_v<M, std::optional<int>>)
+      return Kind::integer;
+    else if constexpr (std::is_same_v<M, double> || std::is_same_v<M, std::optional<double>>)
+      return Kind::number;
+    else if constexpr (std::is_same_v<M, Numbers>)
+      return Kind::numbers;
+    else
+      static_assert(!sizeof(M), "an option is a bool, int, double, optional of one, Numbers, or an enum by choice()");
   }
   template <class M>
   static Value read(M const& m) {
-    if constexpr (std::is_same_v<M, bool> || std::is_same_v<M, double>) return m;
-    else if constexpr (std::is_integral_v<M>) return static_cast<std::int64_t>(m);
-    else if constexpr (std::is_same_v<M, Numbers>) return std::vector<double>(m.value, m.value + m.count);
+    if constexpr (std::is_same_v<M, bool> || std::is_same_v<M, double>)
+      return m;
+    else if constexpr (std::is_integral_v<M>)
+      return static_cast<std::int64_t>(m);
+    else if constexpr (std::is_same_v<M, Numbers>)
+      return std::vector<double>(m.value, m.value + m.count);
     else if constexpr (std::is_same_v<M, std::optional<int>>)
       return m ? Value(static_cast<std::int64_t>(*m)) : Value(Auto{});
-    else return m ? Value(*m) : Value(Auto{});
+    else
+      return m ? Value(*m) : Value(Auto{});
   }
   template <class M>
   static void write(M& m, Value const& v) {
-    if constexpr (std::is_same_v<M, bool> || std::is_same_v<M, double>) m = std::get<M>(v);
-    else if constexpr (std::is_integral_v<M>) m = static_cast<M>(std::get<std::int64_t>(v));
+    if constexpr (std::is_same_v<M, bool> || std::is_same_v<M, double>)
+      m = std::get<M>(v);
+    else if constexpr (std::is_integral_v<M>)
+      m = static_cast<M>(std::get<std::int64_t>(v));
     else if constexpr (std::is_same_v<M, Numbers>) {
       auto const& list = std::get<std::vector<double>>(v);
       m.count = static_cast<int>(list.size());
       for (int i = 0; i < m.count; ++i) m.value[i] = list[i];
-    } else if (std::holds_alternative<Auto>(v)) m.reset();
-    else if constexpr (std::is_same_v<M, std::optional<int>>) m = static_cast<int>(std::get<std::int64_t>(v));
-    else m = std::get<double>(v);
+    } else if (std::holds_alternative<Auto>(v))
+      m.reset();
+    else if constexpr (std::is_same_v<M, std::optional<int>>)
+      m = static_cast<int>(std::get<std::int64_t>(v));
+    else
+      m = std::get<double>(v);
   }
   static void apply(Option& o, Range range) { o.range = range; }
   static void apply(Option& o, Unit unit) { o.unit = unit.name; }

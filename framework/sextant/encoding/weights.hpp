@@ -9,7 +9,9 @@
 namespace sextant::encoding {
 
 template <class P>
-concept DeclaresWeights = requires { typename P::template Weights<double>; };
+concept DeclaresWeights = requires {
+  typename P::template Weights<double>;
+};
 template <class P, class T>
 struct WeightsOf {
   using type = NoWeights<T>;
@@ -25,7 +27,8 @@ template <class P>
 inline constexpr int fixed_weight_count = [] {
   if constexpr (DeclaresWeights<P> && !has_weight_array<P>)
     return static_cast<int>(sizeof(typename P::template Weights<double>) / sizeof(double));
-  else return 0;
+  else
+    return 0;
 }();
 
 /// The weights of one head in number type T. For Dual, weight first_seed + n carries the n-th unit derivative.
@@ -45,8 +48,10 @@ class WeightsIn {
     }
   }
   typename WeightsOf<P, T>::type get() const {
-    if constexpr (has_weight_array<P>) return {numbers_.data()};
-    else return fixed_;
+    if constexpr (has_weight_array<P>)
+      return {numbers_.data()};
+    else
+      return fixed_;
   }
 
  private:
@@ -67,7 +72,7 @@ class WeightsIn {
 /// weights.get(); it runs once per group of weights (forward mode).
 template <class P, class Body>
 void differentiate(int count, double const* source, double* grad, Body&& body) {
-  constexpr int group = has_weight_array<P> ? 8 : (fixed_weight_count<P> > 0 ? fixed_weight_count<P> : 1);
+  constexpr int group = has_weight_array<P> ? 8 : (fixed_weight_count < P >> 0 ? fixed_weight_count<P> : 1);
   using D = Dual<double, group>;
   for (int first = 0; first < count; first += group) {
     WeightsIn<P, D> const weights(count, source, first);

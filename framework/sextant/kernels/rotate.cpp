@@ -17,7 +17,9 @@ struct Rows {  // raw strides: a View's 4-D indexing costs more than the turn it
   T* data;
   std::int64_t batch, head, row;
   explicit Rows(Heads<T> const& x)
-      : data(x.data()), batch(static_cast<std::int64_t>(x.stride_0())), head(static_cast<std::int64_t>(x.stride_1())),
+      : data(x.data()),
+        batch(static_cast<std::int64_t>(x.stride_0())),
+        head(static_cast<std::int64_t>(x.stride_1())),
         row(static_cast<std::int64_t>(x.stride_2())) {}
   KOKKOS_FUNCTION T* at(int b, int h, int i) const { return data + b * batch + h * head + i * row; }
 };
@@ -42,7 +44,8 @@ KOKKOS_INLINE_FUNCTION void turn_interleaved(T* x, T const* c, T const* s, int p
 }
 
 template <class T>
-void turn(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span, T sign, T scale) {
+void turn(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span, T sign,
+          T scale) {
   int const pairs = table.cos.extent_int(2), batch = x.extent_int(0), len = x.extent_int(2);
   check_span("rotate", span, pairs, x.extent_int(1), x.extent_int(3));
   expect(x.size() == 0 || x.stride_3() == 1, "rotate: the channels of x are not contiguous");
@@ -57,8 +60,10 @@ void turn(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, Ro
         for (int h = 0; h < span.heads; ++h) {
           int const set = sets.set(b, h);
           T* channels = rows.at(b, span.head_begin + h, i) + span.channel_begin;
-          if (span.interleaved) turn_interleaved(channels, &cos(set, i, 0), &sin(set, i, 0), pairs, sign, scale);
-          else turn_half(channels, &cos(set, i, 0), &sin(set, i, 0), pairs, sign, scale);
+          if (span.interleaved)
+            turn_interleaved(channels, &cos(set, i, 0), &sin(set, i, 0), pairs, sign, scale);
+          else
+            turn_half(channels, &cos(set, i, 0), &sin(set, i, 0), pairs, sign, scale);
         }
       });
 }
@@ -92,7 +97,8 @@ void form_rotation(Exec const& exec, View2<double> const& phase, View2<double> c
 }
 
 template <class T>
-void rotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span, bool inverse) {
+void rotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span,
+            bool inverse) {
   turn<T>(exec, x, table, span, inverse ? T(-1) : T(1), T(1));
 }
 
@@ -122,7 +128,8 @@ void rotation_gradient(Exec const& exec, Heads<T const> const& turned, Heads<T c
           T const* d = g.at(b, span.head_begin + h, i) + span.channel_begin;
           for (int p = 0; p < pairs; ++p) {
             int const first = span.interleaved ? 2 * p : p, second = span.interleaved ? 2 * p + 1 : p + pairs;
-            partial(b, h, p) += weight * (static_cast<double>(d[second]) * v[first] - static_cast<double>(d[first]) * v[second]);
+            partial(b, h, p) +=
+                weight * (static_cast<double>(d[second]) * v[first] - static_cast<double>(d[first]) * v[second]);
           }
         }
       });
@@ -133,11 +140,11 @@ void rotation_gradient(Exec const& exec, Heads<T const> const& turned, Heads<T c
       });
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                                                       \
-  template void form_rotation<T>(Exec const&, View2<double> const&, View2<double> const&, double, int,              \
-                                 RotationTable<T>&);                                                                \
-  template void rotate<T>(Exec const&, Heads<T> const&, RotationTable<T> const&, RotationSpan const&, bool);        \
-  template void unrotate<T>(Exec const&, Heads<T> const&, RotationTable<T> const&, RotationSpan const&, double);    \
+#define SEXTANT_INSTANTIATE(T)                                                                                        \
+  template void form_rotation<T>(Exec const&, View2<double> const&, View2<double> const&, double, int,                \
+                                 RotationTable<T>&);                                                                  \
+  template void rotate<T>(Exec const&, Heads<T> const&, RotationTable<T> const&, RotationSpan const&, bool);          \
+  template void unrotate<T>(Exec const&, Heads<T> const&, RotationTable<T> const&, RotationSpan const&, double);      \
   template void rotation_gradient<T>(Exec const&, Heads<T const> const&, Heads<T const> const&, View2<double> const&, \
                                      RotationSpan const&, int, bool, View2<double> const&);
 SEXTANT_INSTANTIATE(float)

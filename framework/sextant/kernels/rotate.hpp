@@ -11,7 +11,9 @@ struct RotationTable {
   View3<T> cos, sin;  ///< [sets, seq_len, pairs]
   bool per_batch = false, per_head = false;
   int heads = 1;  ///< sets = (per_batch ? batch : 1) * (per_head ? heads : 1)
-  KOKKOS_FUNCTION int set(int b, int h) const { return (per_batch ? b : 0) * (per_head ? heads : 1) + (per_head ? h : 0); }
+  KOKKOS_FUNCTION int set(int b, int h) const {
+    return (per_batch ? b : 0) * (per_head ? heads : 1) + (per_head ? h : 0);
+  }
 };
 
 /// table.cos(set, i, p) = factor * cos(phase(row, i) * inv_freq(head, p)), likewise sin; both factors in double.
@@ -36,7 +38,8 @@ void rotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, 
 
 /// Undoes rotate() for tables formed with attention factor `factor`.
 template <class T>
-void unrotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span, double factor);
+void unrotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span,
+              double factor);
 
 /// Adds to grad [heads or 1, pairs] the sum over tokens of phase * d loss / d angle, given the turned x and the gradient
 /// with respect to it (before the adjoint turn). Fixed order of summation. `per_head` selects the row of grad.

@@ -22,7 +22,11 @@ std::string duration_text(double s) {
 }
 
 Progress::Progress(double weight, bool quiet)
-    : total_(weight), quiet_(quiet), terminal_(::isatty(STDERR_FILENO) != 0), began_(Clock::now()), drawn_(began_),
+    : total_(weight),
+      quiet_(quiet),
+      terminal_(::isatty(STDERR_FILENO) != 0),
+      began_(Clock::now()),
+      drawn_(began_),
       stage_began_(began_) {}
 
 Progress::~Progress() {
@@ -75,8 +79,10 @@ void Progress::draw() {
   double const share = total_ > 0 ? (done_ + current_ * part_) / total_ : 0;
   std::string const line = fmt::format("{:3.0f} %  {}{}{}", 100 * share, name_, rate_.empty() ? "" : "  " + rate_,
                                        left().empty() ? "" : "  " + left());
-  if (terminal_) std::fputs(("\r\033[K" + line).c_str(), stderr);
-  else std::fputs((line + "\n").c_str(), stderr);
+  if (terminal_)
+    std::fputs(("\r\033[K" + line).c_str(), stderr);
+  else
+    std::fputs((line + "\n").c_str(), stderr);
   std::fflush(stderr);
   shown_ = true;
 }

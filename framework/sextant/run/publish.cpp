@@ -45,13 +45,20 @@ results::Provenance provenance_of(plan::Plan const& plan, encoding::Registry con
   for (auto const role : {encoding::Role::encoding, encoding::Role::scaling})
     for (auto const& name : role == encoding::Role::encoding ? encodings : scalings) {
       auto const& file = registry.file_of(role, name);
-      p.plugins.push_back({.name = name, .version = build::version, .abi = "1", .sha256 = sha256_file(file),
-                           .origin = file.string(), .source = registry.describe(role, name).source});
+      p.plugins.push_back({.name = name,
+                           .version = build::version,
+                           .abi = "1",
+                           .sha256 = sha256_file(file),
+                           .origin = file.string(),
+                           .source = registry.describe(role, name).source});
     }
   for (auto const& name : corpora) {
     auto const corpus = tasks::load_corpus(name, options.cache);
-    p.inputs.push_back({.name = corpus.name, .kind = "corpus", .bytes = static_cast<std::int64_t>(corpus.bytes.size()),
-                        .sha256 = corpus.sha256, .licence = corpus.licence});
+    p.inputs.push_back({.name = corpus.name,
+                        .kind = "corpus",
+                        .bytes = static_cast<std::int64_t>(corpus.bytes.size()),
+                        .sha256 = corpus.sha256,
+                        .licence = corpus.licence});
   }
   return p;
 }
@@ -59,7 +66,8 @@ results::Provenance provenance_of(plan::Plan const& plan, encoding::Registry con
 std::vector<results::Run> runs_of(plan::Plan const& plan) {
   std::vector<results::Run> runs;
   for (auto const& train : plan.train) {
-    runs.push_back({.id = train.id, .seed = train.seed, .encoding = train.arm, .labels = train.labels, .stages = {train.id}});
+    runs.push_back(
+        {.id = train.id, .seed = train.seed, .encoding = train.arm, .labels = train.labels, .stages = {train.id}});
     std::size_t const own = runs.size() - 1;
     for (auto const& measure : plan.evaluate) {
       if (measure.train_id != train.id) continue;
@@ -67,8 +75,12 @@ std::vector<results::Run> runs_of(plan::Plan const& plan) {
       auto run = std::find_if(runs.begin() + static_cast<std::ptrdiff_t>(own), runs.end(),
                               [&](auto const& r) { return r.id == id; });
       if (run == runs.end()) {
-        runs.push_back({.id = id, .seed = train.seed, .encoding = train.arm, .scaling = measure.view,
-                        .labels = measure.labels, .parents = {train.id}});
+        runs.push_back({.id = id,
+                        .seed = train.seed,
+                        .encoding = train.arm,
+                        .scaling = measure.view,
+                        .labels = measure.labels,
+                        .parents = {train.id}});
         run = runs.end() - 1;
       }
       run->stages.push_back(measure.id);

@@ -21,7 +21,11 @@ constexpr double telling_flop = 5e11;
 class Runner {
  public:
   Runner(Exec const& exec, plan::Plan const& plan, encoding::Registry const& registry, RunOptions const& options)
-      : exec_(exec), plan_(plan), registry_(registry), options_(options), store_(options.folder),
+      : exec_(exec),
+        plan_(plan),
+        registry_(registry),
+        options_(options),
+        store_(options.folder),
         progress_(remaining_seconds(), options.quiet) {}
 
   results::Store const& store() const { return store_; }
@@ -126,7 +130,8 @@ class Runner {
           model::load_parameters(weights_file(store_, stage.id), *network);
         }
         Network seen = network->with_position(make_position(stage.model, measure.position, registry_, measure.seen()));
-        return evaluate(exec_, measure, plan_, run_id(stage.id, measure.view), corpus(stage.data.corpus), seen, progress_);
+        return evaluate(exec_, measure, plan_, run_id(stage.id, measure.view), corpus(stage.data.corpus), seen,
+                        progress_);
       });
     }
     return all;

@@ -10,12 +10,12 @@
 namespace sextant::run {
 
 struct RunOptions {
-  fs::path folder;              ///< of the study
-  std::string only;             ///< train this arm alone; empty: all
-  bool fail_fast = false;       ///< stop at the first failure
+  fs::path folder;         ///< of the study
+  std::string only;        ///< train this arm alone; empty: all
+  bool fail_fast = false;  ///< stop at the first failure
   bool quiet = false;
   std::string command_line;
-  fs::path cache;               ///< of corpora
+  fs::path cache;  ///< of corpora
 };
 
 struct Failure {
@@ -24,10 +24,10 @@ struct Failure {
 
 struct Outcome {
   std::vector<Failure> failures;
-  int done = 0, repeated = 0;   ///< stages carried out now, and found done
-  bool stopped = false;         ///< by a signal
-  double gflops = 0;            ///< that the last training sustained; 0: none was done
-  fs::path study_file;          ///< written from what is done, also after failures
+  int done = 0, repeated = 0;  ///< stages carried out now, and found done
+  bool stopped = false;        ///< by a signal
+  double gflops = 0;           ///< that the last training sustained; 0: none was done
+  fs::path study_file;         ///< written from what is done, also after failures
 };
 
 /// Runs the stages that are not done. Several runners may share a folder: each stage is taken by one.

@@ -18,7 +18,8 @@ using Network = model::Model<float>;
 Network make_network(plan::TrainStage const& stage, encoding::Registry const& registry);
 
 /// The position block of a stage. `target_length`: tokens it will read.
-std::shared_ptr<encoding::Position const> make_position(spec::Model const& model, encoding::PositionChoice const& choice,
+std::shared_ptr<encoding::Position const> make_position(spec::Model const& model,
+                                                        encoding::PositionChoice const& choice,
                                                         encoding::Registry const& registry, int target_length);
 
 /// Trains, saving as the stage says and resuming from what is in the claim's folder, bit for bit as if never stopped.

@@ -19,7 +19,8 @@ struct Curve {
   std::vector<double> loss, rate, norm, wall;  // wall: seconds spent training, over all sittings
 
   std::string to_note(std::string const& stage) const {
-    return nlohmann::json{{"stage", stage}, {"loss", loss}, {"rate", rate}, {"gradient_norm", norm}, {"wall", wall}}.dump();
+    return nlohmann::json{{"stage", stage}, {"loss", loss}, {"rate", rate}, {"gradient_norm", norm}, {"wall", wall}}
+        .dump();
   }
   static Curve from_note(fs::path const& file, std::string const& note, std::string const& stage) {
     auto const json = nlohmann::json::parse(note, nullptr, false);
@@ -47,7 +48,8 @@ results::Group record_of(plan::TrainStage const& stage, Curve const& curve) {
   auto& config = record["config"];
   config.set("train.length", stage.train.length).set("train.steps", stage.train.steps);
   config.set("train.rows", stage.train.rows).set("parameters", stage.cost.parameters);
-  config.set("seed", stage.seed).set("canonical", stage.canonical.size() < 60000 ? stage.canonical : "see spec/resolved");
+  config.set("seed", stage.seed)
+      .set("canonical", stage.canonical.size() < 60000 ? stage.canonical : "see spec/resolved");
   auto& train = record["train"];
   std::vector<std::int64_t> step, token;
   std::vector<double> speed;
@@ -82,7 +84,8 @@ results::Group train(Exec const& exec, plan::TrainStage const& stage, tasks::Cor
   Curve curve;
   if (fs::exists(checkpoint)) {
     curve = Curve::from_note(checkpoint, trainer.load(checkpoint), stage.id);
-    progress.say(fmt::format("{} seed {}: resumed at step {} of {}", stage.arm, stage.seed, trainer.steps_done(), settings.steps));
+    progress.say(fmt::format("{} seed {}: resumed at step {} of {}", stage.arm, stage.seed, trainer.steps_done(),
+                             settings.steps));
   }
   double const before = curve.wall.empty() ? 0 : curve.wall.back();
   auto const began = Clock::now();

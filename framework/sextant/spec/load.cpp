@@ -78,8 +78,8 @@ void refuse_lost(Changed const& change, std::vector<Axis> const& axes) {
         return change.key == set.key || change.key.starts_with(set.key + ".");
       });
     });
-    expect(conditional || !covers, change.place.text(), ": ", change.key, " has no effect, because vary gives ", axis.name,
-           " its values; expected another key, or a change of vary");
+    expect(conditional || !covers, change.place.text(), ": ", change.key, " has no effect, because vary gives ",
+           axis.name, " its values; expected another key, or a change of vary");
   }
 }
 
