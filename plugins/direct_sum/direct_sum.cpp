@@ -34,6 +34,8 @@ struct DirectSum {
   std::vector<Encoding::Region> regions(Shape const& shape, int parts) const {
     expect(shares.count == parts, "direct_sum.shares has ", shares.count, " entries, expected one for each of the ",
            parts, " parts");
+    expect(over == Over::heads || slope_set == SlopeSet::subset,
+           "direct_sum.slope_set is full, which is for a split over heads");
     double total = 0;
     for (int n = 0; n < parts; ++n) total += shares[n];
     expect(total > 0, "direct_sum.shares sum to 0");

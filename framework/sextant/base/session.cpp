@@ -2,13 +2,17 @@
 #include <sextant/base/kokkos.hpp>
 #include <sextant/base/session.hpp>
 
+#include <algorithm>
 #include <cstdlib>
+#include <thread>
 
 namespace sextant {
 
 Session::Session(int threads) {
   ::setenv("OMP_PROC_BIND", "false", 0);  // what the caller has set wins; Kokkos warns without
   expect(threads >= 0, "threads: is ", threads, ", expected a whole number >= 1");
+  int const most = std::max(64, 4 * static_cast<int>(std::thread::hardware_concurrency()));
+  expect(threads <= most, "threads: is ", threads, ", expected at most ", most, " on this machine");
   Kokkos::initialize(kokkos_settings(threads > 0 ? threads : -1));
   int const have = concurrency();
   if (threads > 0 && on_host && have != threads) {

@@ -32,5 +32,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "sextant: %s\n", error.what());
     return wrong;
   }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+    std::fprintf(stderr, "sextant: cannot write to standard output\n");
+    return wrong;
+  }
   return context.code;
 }

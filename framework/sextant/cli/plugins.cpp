@@ -28,6 +28,7 @@ json to_json(encoding::Description const& d) {
                               {"help", o.help},
                               {"default", o.fallback ? json(encoding::to_text(*o.fallback)) : json()},
                               {"auto", o.auto_meaning}});
+  out["takes_parts"] = d.takes_parts;
   out["laws"] = json::array();
   for (auto const& law : d.laws) out["laws"].push_back({{"name", law.name}, {"meaning", law.meaning}});
   return out;
@@ -75,6 +76,12 @@ void list_corpora(bool as_json) {
   if (as_json) fmt::print("{}\n", all.dump(2));
 }
 
+void list_plots(bool as_json) {
+  json all = json::array();
+  for (auto const& plot : report::plots()) all.push_back({{"name", plot.name}, {"what", plot.what}});
+  fmt::print("{}", as_json ? all.dump(2) + "\n" : report::plot_list());
+}
+
 void print_description(encoding::Description const& d) {
   fmt::print("{}  ({}, {})\n  {}\n\n", d.name, d.role == Role::encoding ? "encoding" : "scaling", d.family, d.summary);
   if (!d.formula.empty()) fmt::print("formula  {}\n", d.formula);
@@ -100,7 +107,7 @@ void add_list(CLI::App& app, Context& context) {
       {"scalings", [](Context& c) { list_plugins(c.registry(), Role::scaling, c.json); }},
       {"plugins", [](Context& c) { list_files(c.registry(), c.json); }},
       {"corpora", [](Context& c) { list_corpora(c.json); }},
-      {"plots", [](Context&) { fmt::print("{}", report::plot_list()); }}};
+      {"plots", [](Context& c) { list_plots(c.json); }}};
   auto const kind = std::make_shared<std::string>("encodings");
   command->add_option("kind", *kind, "encodings (default), scalings, plugins, corpora or plots");
   takes_json(command, context);
@@ -121,6 +128,7 @@ void add_describe(CLI::App& app, Context& context) {
   takes_json(command, context);
   command->callback([name, &context] {
     if (*name == "spec") {
+      expect(!context.json, "describe: --json is for plugins; the spec format is described in Markdown");
       fmt::print("{}", spec::spec_reference());
       return;
     }

@@ -32,15 +32,21 @@ void keep_spec(fs::path const& folder, spec::Spec const& spec) {
   write_file_atomically(file, spec.resolved);
 }
 
-/// A study file made from a spec that has changed since is kept under another name.
-void keep_old_study(fs::path const& study, spec::Spec const& spec) {
+/// A study file of other stages (another spec, text or plugin), or one that cannot be read, is kept under another name.
+void keep_old_study(fs::path const& study, plan::Plan const& plan, results::Store const& store) {
   std::error_code none;
   if (!fs::exists(study, none)) return;
-  std::string const resolved = results::read_group(study, "spec").text("resolved");
-  if (resolved == spec.resolved) return;
-  fs::path const old = study.parent_path() / ("study-" + sha256(resolved).substr(0, 8) + ".h5");
+  std::string why = "shows other stages", mark;
+  try {
+    mark = run::digest_of_file(study).plan;
+    if (mark == run::digest_of(plan, store).plan) return;
+  } catch (Error const& error) {
+    why = text("cannot be read (", error.what(), ")");
+    mark = sha256_file(study);
+  }
+  fs::path const old = study.parent_path() / ("study-" + mark.substr(0, 8) + ".h5");
   fs::rename(study, old);
-  fmt::print(stderr, "the spec has changed: the earlier study file is now {}\n", old.string());
+  fmt::print(stderr, "the earlier study file {}; it is now {}\n", why, old.string());
 }
 
 void print_failures(std::vector<run::Failure> const& failures) {
@@ -56,11 +62,12 @@ int run_study(SpecArguments const& arguments, run::RunOptions options, Context& 
   options.cache = tasks::default_cache();
   options.command_line = context.command_line;
   plan::Plan const plan = plan_of(spec, registry, context.threads);
-  keep_spec(options.folder, spec);
   results::Store const store(options.folder);
-  keep_old_study(store.study_file(), spec);
   for (auto const& note : plan.notes) fmt::print(stderr, "note: {}\n", note);
   plan::expect_fits(plan, [&](std::string const& id) { return store.done(id); });
+  run::expect_arm(spec, options.only);
+  keep_spec(options.folder, spec);
+  keep_old_study(store.study_file(), plan, store);
 
   run::catch_signals();
   run::Outcome outcome;
@@ -76,7 +83,7 @@ int run_study(SpecArguments const& arguments, run::RunOptions options, Context& 
   auto const study = report::load_study(outcome.study_file);
   fs::path const page = options.folder / "report.html";
   write_file_atomically(page, report::html_report(study));
-  fmt::print("{}", report::terminal_table(study, STDOUT_FILENO));
+  if (!study.rows.empty()) fmt::print("{}", report::terminal_table(study, STDOUT_FILENO));
   fmt::print("\n{} of {} stages done now, {} found done\n", outcome.done, plan.train.size() + plan.evaluate.size(),
              outcome.repeated);
   fmt::print("study   {}\nreport  {}\n", fs::absolute(outcome.study_file).lexically_normal().string(),

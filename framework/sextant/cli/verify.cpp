@@ -23,11 +23,19 @@ void add_verify(CLI::App& app, Context& context) {
   takes_json(command, context);
   command->callback([a, &context] {
     Session const kokkos(context.threads);
+    std::vector<std::string> objects;
     for (auto const& file : a->files) {
       auto const report = check::verify(file, context.registry());
-      fmt::print("{}", context.json ? report.json() + "\n" : report.table(a->failures));
+      if (context.json)
+        objects.push_back(report.json());
+      else
+        fmt::print("{}", report.table(a->failures));
       if (!report.passed()) context.code = failed;
     }
+    if (objects.size() == 1)
+      fmt::print("{}\n", objects.front());
+    else if (context.json)
+      fmt::print("[{}]\n", join(objects, ",\n"));
   });
 }
 

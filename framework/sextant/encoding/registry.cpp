@@ -6,9 +6,12 @@
 #include <boost/dll/runtime_symbol_info.hpp>
 #include <boost/dll/shared_library.hpp>
 
+#include <elf.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <sstream>
 
 namespace sextant::encoding {
@@ -28,6 +31,18 @@ char const* noun(Role role) { return role == Role::encoding ? "encoding" : "scal
 std::vector<dll::shared_library>& kept_libraries() {
   static auto* kept = new std::vector<dll::shared_library>;
   return *kept;
+}
+
+/// The loader maps a file by its headers: one cut short would end the process, so its size is checked first.
+void check_whole(fs::path const& file) {
+  Elf64_Ehdr header{};
+  std::ifstream in(file, std::ios::binary);
+  in.read(reinterpret_cast<char*>(&header), sizeof header);
+  bool const elf = in.gcount() == sizeof header && std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0;
+  if (!elf) return;  // the loader says what it is
+  std::uint64_t const needed = header.e_shoff + std::uint64_t{header.e_shnum} * header.e_shentsize;
+  expect(fs::file_size(file) >= needed, file.string(), ": is cut short: ", fs::file_size(file), " bytes, expected ",
+         needed);
 }
 
 void check_tag(fs::path const& file, AbiTag const& theirs) {
@@ -99,6 +114,7 @@ void Registry::load_folder(fs::path const& folder) {
 void Registry::load_file(fs::path const& file) {
   std::error_code none;
   expect(fs::exists(file, none), file.string(), ": no such plugin file");
+  check_whole(file);
   dll::shared_library library;
   try {
     library.load(file.string(), dll::load_mode::rtld_now | dll::load_mode::rtld_local);

@@ -157,9 +157,10 @@ std::optional<Chart> extrapolation(StudyView const& study, Looks const& looks) {
                                      : "",
                        seeds_phrase(study),
                        chart.control_label.empty() ? ""
-                                                   : " Dotted: what the same model reaches on the same text when it "
-                                                     "may look back no further than the control's context; a line "
-                                                     "above its dotted one gains nothing from the longer text."});
+                                                   : " Dotted: what the same model reaches when it reads only "
+                                                     "the end of each window, as much as the control's context. A "
+                                                     "line that does not lie below its dotted one gained nothing from "
+                                                     "the longer text."});
   return chart;
 }
 

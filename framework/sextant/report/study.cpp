@@ -24,7 +24,17 @@ std::vector<Arm> arms_of(StudyView const& study) {
     add_new(arms, Arm{encoding, scaling});
     add_new(encodings, encoding);
   };
-  for (auto const& run : study.runs) add(run.encoding, run.scaling);
+  // A finished run that was only measured through others (under scalings) is no arm of its own.
+  auto const measured = [&](RunView const& run) {
+    auto const of = [&](ResultRow const& row) { return row.run == run.id; };
+    auto const child = [&](RunView const& other) {
+      return std::find(other.parents.begin(), other.parents.end(), run.id) != other.parents.end();
+    };
+    return run.status != "done" || std::any_of(study.rows.begin(), study.rows.end(), of) ||
+           std::none_of(study.runs.begin(), study.runs.end(), child);
+  };
+  for (auto const& run : study.runs)
+    if (measured(run)) add(run.encoding, run.scaling);
   for (auto const& row : study.rows) add(row.encoding, row.scaling);
   auto const place = [&](Arm const& arm) { return std::find(encodings.begin(), encodings.end(), arm.encoding); };
   std::stable_sort(arms.begin(), arms.end(), [&](Arm const& a, Arm const& b) { return place(a) < place(b); });

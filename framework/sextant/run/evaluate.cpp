@@ -98,7 +98,7 @@ results::Group evaluate(Exec const& exec, plan::EvaluateStage const& stage, plan
     std::vector<double> position(seen, 0.0);
     std::vector<std::int64_t> index(seen);
     for (int i = 0; i < seen; ++i) {
-      index[i] = i;
+      index[i] = stage.length - seen + i;
       for (int w = 0; w < count; ++w) position[i] += nll[static_cast<std::size_t>(w) * seen + i] / count;
     }
     std::string const name = text("per_position_", stage.length);

@@ -91,6 +91,22 @@ std::vector<results::Run> runs_of(plan::Plan const& plan) {
 
 }  // namespace
 
+StudyDigest digest_of(plan::Plan const& plan, results::Store const& store) {
+  std::string ids, states;
+  auto const add = [&](std::string const& id) {
+    ids += id + "\n";
+    states += id + " " + store.status(id) + " " + store.failure(id).value_or("") + "\n";
+  };
+  for (auto const& stage : plan.train) add(stage.id);
+  for (auto const& stage : plan.evaluate) add(stage.id);
+  return {sha256(ids), sha256(states)};
+}
+
+StudyDigest digest_of_file(fs::path const& study_file) {
+  results::Group const spec = results::read_group(study_file, "spec");
+  return {spec.attribute<std::string>("plan_sha256", ""), spec.attribute<std::string>("state_sha256", "")};
+}
+
 void publish(spec::Spec const& spec, plan::Plan const& plan, encoding::Registry const& registry,
              results::Store const& store, RunOptions const& options, std::string const& started) {
   results::Study study;
@@ -104,6 +120,8 @@ void publish(spec::Spec const& spec, plan::Plan const& plan, encoding::Registry 
   results::Group file = results::assemble(study, store);
   file.set("question", spec.question).set("tier", spec.tier).set("baseline", spec.report.baseline);
   if (!spec.source.empty()) file.set("sources", spec.source);
+  StudyDigest const digest = digest_of(plan, store);
+  file["spec"].set("plan_sha256", digest.plan).set("state_sha256", digest.state);
   store.publish(file);
 }
 

@@ -45,7 +45,7 @@ class Runner {
         }
       }
     } catch (Stopped const& stop) {
-      outcome_.stopped = true;
+      outcome_.stopped = stop_requested();
       progress_.say(stop.what());
     }
   }
@@ -101,7 +101,7 @@ class Runner {
   void fail_stage(std::string const& id, std::string const& name, std::string const& message) {
     outcome_.failures.push_back({id, name, message});
     failed_.insert(id);
-    expect(!options_.fail_fast, name, " failed: ", message);
+    if (options_.fail_fast) throw Stopped("stopped at the first failure, as --fail-fast says");
   }
 
   /// True when the train stage and all that measures it are settled.
@@ -154,21 +154,25 @@ std::string run_id(std::string const& train_id, std::string const& view) {
   return view == "none" ? train_id : sha256(train_id + "/" + view).substr(0, 16);
 }
 
+void expect_arm(spec::Spec const& spec, std::string const& only) {
+  if (only.empty()) return;
+  std::vector<std::string> arms;
+  for (auto const& arm : spec.arms) arms.push_back(arm.label);
+  expect(std::find(arms.begin(), arms.end(), only) != arms.end(), "--only: there is no arm ", only,
+         did_you_mean(only, arms));
+}
+
 Outcome run_plan(Exec const& exec, spec::Spec const& spec, plan::Plan const& plan, encoding::Registry const& registry,
                  RunOptions const& options) {
-  if (!options.only.empty()) {
-    std::vector<std::string> arms;
-    for (auto const& arm : spec.arms) arms.push_back(arm.label);
-    expect(std::find(arms.begin(), arms.end(), options.only) != arms.end(), "--only: there is no arm ", options.only,
-           did_you_mean(options.only, arms));
-  }
+  expect_arm(spec, options.only);
   std::string const started = results::now_iso8601();
   Runner runner(exec, plan, registry, options);
   runner.run();
   Outcome outcome = runner.outcome();
   outcome.study_file = runner.store().study_file();
-  bool const changed = outcome.done > 0 || !outcome.failures.empty() || !fs::exists(outcome.study_file);
-  if (changed) publish(spec, plan, registry, runner.store(), options, started);
+  bool const shown = fs::exists(outcome.study_file) &&
+                     digest_of_file(outcome.study_file).state == digest_of(plan, runner.store()).state;
+  if (!shown) publish(spec, plan, registry, runner.store(), options, started);
   return outcome;
 }
 

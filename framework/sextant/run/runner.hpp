@@ -39,6 +39,17 @@ Outcome run_plan(Exec const& exec, spec::Spec const& spec, plan::Plan const& pla
 void publish(spec::Spec const& spec, plan::Plan const& plan, encoding::Registry const& registry,
              results::Store const& store, RunOptions const& options, std::string const& started);
 
+/// What a study file was made from: hashes of the planned stages, and of what has become of each.
+struct StudyDigest {
+  std::string plan, state;
+};
+StudyDigest digest_of(plan::Plan const& plan, results::Store const& store);
+/// That of a study file; empty texts when it holds none. Throws Error when the file cannot be read.
+StudyDigest digest_of_file(fs::path const& study_file);
+
+/// Throws Error naming the nearest arm when `only` is not one of the spec's.
+void expect_arm(spec::Spec const& spec, std::string const& only);
+
 /// id of the run that a train stage and a view make.
 std::string run_id(std::string const& train_id, std::string const& view);
 

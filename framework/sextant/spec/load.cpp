@@ -140,6 +140,14 @@ Resolved resolve(Node root, Node const& tiers, std::string const& tier, std::vec
   return resolved;
 }
 
+bool differs_between_arms(Resolved const& resolved, Field<Document> const& field, std::string const& base) {
+  return std::any_of(resolved.arms.begin(), resolved.arms.end(), [&](Arm const& arm) {
+    Document document = resolved.document;
+    document.setting = arm.setting;
+    return field.write(document, field.name(), resolved.reading).text != base;
+  });
+}
+
 // Every field in the order of the schema; what was not given is marked.
 std::string write_resolved(Resolved const& resolved, std::string const& tier, Catalogue const& catalogue) {
   std::string out;
@@ -155,7 +163,9 @@ std::string write_resolved(Resolved const& resolved, std::string const& tier, Ca
     while (depth + 1 < parts.size() && depth < open.size() && open[depth] == parts[depth]) ++depth;
     for (; depth + 1 < parts.size(); ++depth) out += std::string(2 * depth, ' ') + parts[depth] + ":\n";
     open.assign(parts.begin(), parts.end() - 1);
-    Written const written = field.write(resolved.document, field.name(), resolved.reading);
+    Written written = field.write(resolved.document, field.name(), resolved.reading);
+    if (!resolved.reading.given.contains(field.name()) && differs_between_arms(resolved, field, written.text))
+      written = {.text = "auto"};  // what it follows from varies: each arm settles its own
     std::string const apart = written.text.starts_with('\n') ? "" : " ";
     out += std::string(2 * depth, ' ') + parts.back() + ":" + apart + written.text;
     if (!resolved.reading.given.contains(field.name()))

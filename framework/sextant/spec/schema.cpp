@@ -235,7 +235,7 @@ std::vector<Field<Evaluation>> const& evaluation_fields() {
                required, at_least(1)),
       field<E>("keep", AT(keep), "mean over the window, over its last 64 tokens, each position",
                OneOf{{"mean", "tail64", "per_position"}}),
-      field<E>("context", AT(context), "tokens a prediction may look back at: the window control", at_least(1), tokens,
+      field<E>("context", AT(context), "the window control: read and score only this many tokens at the end of each window", at_least(1), tokens,
                MayBeAuto{"the whole window"}),
   };
   return fields;
