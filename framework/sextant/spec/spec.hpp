@@ -91,7 +91,7 @@ struct Evaluation {
   std::vector<int> lengths;                  ///< tokens
   int windows = 0;                           ///< windows of text; nested: a short window is the end of the long one
   std::vector<std::string> keep = {"mean"};  ///< of mean, tail64, per_position
-  std::optional<int> context;                ///< tokens that a prediction may look back at; empty: the whole window
+  std::optional<int> context;                ///< tokens read and scored at the end of a window; empty: all of it
   bool keeps(std::string const& what) const;
   int span() const;  ///< the longest of lengths: it decides where the windows lie
 };
