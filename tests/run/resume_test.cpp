@@ -6,9 +6,12 @@
 using namespace sextant;
 
 namespace {
-/// Empty when both studies hold the same numbers, bit for bit.
+/// Empty when both files hold the same numbers, bit for bit.
+std::string differences_of(fs::path const& left, fs::path const& right) {
+  return results::summary(results::compare_numbers(left, right));
+}
 std::string differences(fs::path const& left, fs::path const& right) {
-  return results::summary(results::compare_numbers(left / "study.h5", right / "study.h5"));
+  return differences_of(left / "study.h5", right / "study.h5");
 }
 }  // namespace
 
@@ -115,4 +118,50 @@ TEST_CASE("run: a changed value trains anew and keeps the earlier study file; se
   CHECK(old == 1);
   auto const narrowed = test::sextant_program({"run", spec, "-o", out, "--set", "train.seeds=[0]"});
   CHECK(narrowed.output.find("0 of 6 stages done now, 6 found done") != std::string::npos);
+}
+
+TEST_CASE("run: a text named by a relative path lies beside the spec, wherever the program is started", "[run]") {
+  test::TempFolder const folder;
+  std::string const spec = test::write_tiny_study(folder, 5).string();
+  std::string const out = (folder / "out").string();
+  std::string const named = "data.corpus=" + (folder / "text.txt").string();
+  std::string relative = read_file(spec);
+  relative.replace(relative.find((folder / "text.txt").string()), (folder / "text.txt").string().size(), "text.txt");
+  write_file_atomically(folder / "relative.yaml", relative);
+  auto const ran = test::sextant_program({"run", (folder / "relative.yaml").string(), "-o", out});
+  INFO(ran.output);
+  REQUIRE(ran.status == 0);
+  auto const status = test::sextant_program({"status", out});
+  CHECK(status.output.find("12 of 12 stages done") != std::string::npos);
+  auto const again = test::sextant_program({"run", spec, "-o", out, "--set", named});
+  CHECK(again.output.find("12 found done") != std::string::npos);
+}
+
+TEST_CASE("run: a study file that no longer shows what is done is made anew", "[run]") {
+  test::TempFolder const folder;
+  std::string const spec = test::write_tiny_study(folder, 5).string();
+  std::vector<std::string> const command{"run", spec, "-o", (folder / "out").string()};
+  REQUIRE(test::sextant_program(command).status == 0);
+  std::string const first = test::made_up_text(4000);
+  write_file_atomically(folder / "first.h5", read_file((folder / "out") / "study.h5"));
+  write_file_atomically(folder / "text.txt", first + "more words that change every batch ");
+  REQUIRE(test::sextant_program(command).status == 0);
+  CHECK_FALSE(differences_of(folder / "first.h5", (folder / "out") / "study.h5").empty());
+  write_file_atomically(folder / "text.txt", first);
+  auto const back = test::sextant_program(command);
+  INFO(back.output);
+  CHECK(back.output.find("12 found done") != std::string::npos);
+  CHECK(differences_of(folder / "first.h5", (folder / "out") / "study.h5").empty());
+}
+
+TEST_CASE("run: a refused run leaves the study as it was", "[run][reject]") {
+  test::TempFolder const folder;
+  std::string const spec = test::write_tiny_study(folder, 5).string();
+  std::string const out = (folder / "out").string();
+  REQUIRE(test::sextant_program({"run", spec, "-o", out}).status == 0);
+  std::string const study = read_file((folder / "out") / "study.h5"), kept = read_file((folder / "out") / "spec.yaml");
+  CHECK(test::sextant_program({"run", spec, "-o", out, "--only", "foxx"}).status == 2);
+  CHECK(test::sextant_program({"run", spec, "-o", out, "--set", "train.steps=9", "--set", "budget.memory=1KiB"}).status == 2);
+  CHECK(read_file((folder / "out") / "study.h5") == study);
+  CHECK(read_file((folder / "out") / "spec.yaml") == kept);
 }

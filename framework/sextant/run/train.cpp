@@ -83,7 +83,11 @@ results::Group train(Exec const& exec, plan::TrainStage const& stage, tasks::Cor
   fs::path const checkpoint = claim.folder() / "checkpoint.safetensors";
   Curve curve;
   if (fs::exists(checkpoint)) {
-    curve = Curve::from_note(checkpoint, trainer.load(checkpoint), stage.id);
+    try {
+      curve = Curve::from_note(checkpoint, trainer.load(checkpoint), stage.id);
+    } catch (Error const& error) {
+      fail(error.what(), "; delete it to train this stage from the start");
+    }
     progress.say(fmt::format("{} seed {}: resumed at step {} of {}", stage.arm, stage.seed, trainer.steps_done(),
                              settings.steps));
   }

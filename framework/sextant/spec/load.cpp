@@ -202,7 +202,17 @@ Spec read_spec(std::string const& text, std::string const& file, Overrides const
 
 Spec load_spec(std::filesystem::path const& path, Overrides const& overrides, Catalogue const& catalogue) {
   std::filesystem::path const file = std::filesystem::is_directory(path) ? path / "spec.yaml" : path;
-  return read_spec(read_file(file), file.string(), overrides, catalogue);
+  std::string const content = read_file(file);
+  Spec spec = read_spec(content, file.string(), overrides, catalogue);
+  // A text named by a relative path lies beside the spec; from here on it is named by its full path, which stays true
+  // wherever the resolved spec is kept.
+  std::filesystem::path const corpus = spec.arms.front().setting.data.corpus;
+  std::filesystem::path const beside = std::filesystem::absolute(file).parent_path() / corpus;
+  std::error_code none;
+  if (corpus.is_absolute() || !std::filesystem::is_regular_file(beside, none)) return spec;
+  Overrides full = overrides;
+  full.sets.push_back("data.corpus=" + beside.lexically_normal().string());
+  return read_spec(content, file.string(), full, catalogue);
 }
 
 }  // namespace sextant::spec

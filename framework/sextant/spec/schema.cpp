@@ -198,7 +198,7 @@ std::vector<Field<Doc>> all_fields() {
       key("position.trained_length", AT(setting.position.trained_length),
           "tokens that scalings take the model to be trained at", at_least(1), tokens,
           automatic("train.length", [](Setting& s) { s.position.trained_length = s.train.length; })),
-      key("data.corpus", AT(setting.data.corpus), "a text that `sextant list corpora` knows, or the path of a file",
+      key("data.corpus", AT(setting.data.corpus), "a text that `sextant list corpora` knows, or the path of a file beside the spec",
           required),
       key("data.tokens", AT(setting.data.tokens), "what a token is", Words<Tokens>{{{"bytes", Tokens::bytes}}}),
       key("data.split.train", AT(setting.data.split.train), "share of the text, from its beginning, to train on",
