@@ -161,7 +161,9 @@ TEST_CASE("run: a refused run leaves the study as it was", "[run][reject]") {
   REQUIRE(test::sextant_program({"run", spec, "-o", out}).status == 0);
   std::string const study = read_file((folder / "out") / "study.h5"), kept = read_file((folder / "out") / "spec.yaml");
   CHECK(test::sextant_program({"run", spec, "-o", out, "--only", "foxx"}).status == 2);
-  CHECK(test::sextant_program({"run", spec, "-o", out, "--set", "train.steps=9", "--set", "budget.memory=1KiB"}).status == 2);
+  CHECK(
+      test::sextant_program({"run", spec, "-o", out, "--set", "train.steps=9", "--set", "budget.memory=1KiB"}).status ==
+      2);
   CHECK(read_file((folder / "out") / "study.h5") == study);
   CHECK(read_file((folder / "out") / "spec.yaml") == kept);
 }

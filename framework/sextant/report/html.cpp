@@ -96,11 +96,12 @@ void differences(Page& page) {
   if (!any) return;
   std::string const base = default_baseline(page.study);
   char const* const better = page.comparison.lower_is_better ? "Negative is better than " : "Positive is better than ";
-  auto const scope = page.section("differences", cat({"Differences to ", base}),
-                                  cat({"Each arm minus ", base,
-                                       ", seed by seed: one seed means the same data in the same order for both, "
-                                       "so their difference is steadier than either value. ",
-                                       better, base, "."}));
+  auto const scope =
+      page.section("differences", cat({"Differences to ", base}),
+                   cat({"Each arm minus ", base,
+                        ", seed by seed. Arms that share text, batch and order read the same data under one seed, "
+                        "so their difference is steadier than either value. ",
+                        better, base, "."}));
   differences_html(page.out, page.comparison, page.looks);
   Table const table = differences_table(page.comparison);
   page.fold("Every difference with its interval and p-values", "", [&] {

@@ -198,8 +198,8 @@ std::vector<Field<Doc>> all_fields() {
       key("position.trained_length", AT(setting.position.trained_length),
           "tokens that scalings take the model to be trained at", at_least(1), tokens,
           automatic("train.length", [](Setting& s) { s.position.trained_length = s.train.length; })),
-      key("data.corpus", AT(setting.data.corpus), "a text that `sextant list corpora` knows, or the path of a file beside the spec",
-          required),
+      key("data.corpus", AT(setting.data.corpus),
+          "a text that `sextant list corpora` knows, or the path of a file beside the spec", required),
       key("data.tokens", AT(setting.data.tokens), "what a token is", Words<Tokens>{{{"bytes", Tokens::bytes}}}),
       key("data.split.train", AT(setting.data.split.train), "share of the text, from its beginning, to train on",
           encoding::Range{0, 1, true}),
@@ -235,8 +235,9 @@ std::vector<Field<Evaluation>> const& evaluation_fields() {
                required, at_least(1)),
       field<E>("keep", AT(keep), "mean over the window, over its last 64 tokens, each position",
                OneOf{{"mean", "tail64", "per_position"}}),
-      field<E>("context", AT(context), "the window control: read and score only this many tokens at the end of each window", at_least(1), tokens,
-               MayBeAuto{"the whole window"}),
+      field<E>("context", AT(context),
+               "the window control: read and score only this many tokens at the end of each window", at_least(1),
+               tokens, MayBeAuto{"the whole window"}),
   };
   return fields;
 }
