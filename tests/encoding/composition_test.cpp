@@ -1,7 +1,7 @@
 // Encodings side by side: sums, direct sums, scalings on top, and the pairs that are refused.
-#include "encoding/complaint.hpp"
 #include "encoding/rig.hpp"
 #include "support/close_to.hpp"
+#include "support/complaint.hpp"
 
 #include <catch2/catch_all.hpp>
 

@@ -1,5 +1,5 @@
 // Finding, loading and refusing plugins.
-#include "encoding/complaint.hpp"
+#include "support/complaint.hpp"
 
 #include <sextant/base/file.hpp>
 #include <sextant/encoding/encoding.hpp>

@@ -1,5 +1,5 @@
 // What a plugin's options accept and how they refuse.
-#include "encoding/complaint.hpp"
+#include "support/complaint.hpp"
 
 #include <sextant/encoding/schema.hpp>
 

@@ -1,13 +1,8 @@
 // What must hold whatever the numbers: bits that do not depend on threads or batch, paths that agree, bounded memory.
 #include <catch2/catch_all.hpp>
 
-#include <array>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <memory>
-
 #include "attention_case.hpp"
+#include "support/on_threads.hpp"
 
 namespace sextant {
 namespace {
@@ -15,18 +10,11 @@ using test::Attention;
 using test::CloseTo;
 using test::Shape;
 
-std::uint64_t digest(std::uint64_t h, test::Values const& x) {
-  for (double value : x.value) {
-    std::uint64_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    h = (h ^ bits) * 0x100000001B3ull;
-    h ^= h >> 29;
-  }
-  return h;
-}
-
-std::uint64_t digest_of_all_paths() {
-  std::uint64_t h = 0xCBF29CE484222325ull;
+test::Digest digest_of_all_paths() {
+  test::Digest digest;
+  auto const add = [&](test::Values const& x) {
+    for (double value : x.value) digest.add_number(value);
+  };
   for (Shape const shape : {Shape{2, 4, 2, 333, 333, 24, 24}, Shape{1, 8, 2, 3, 1500, 32, 40}}) {
     Attention<float> a(shape);
     std::vector<double> const slopes(shape.heads, 0.05);
@@ -34,12 +22,12 @@ std::uint64_t digest_of_all_paths() {
     for (bool const biased : {false, true}) {
       if (biased) a.in.modifiers = {&bias};
       a.forward(), a.backward();
-      for (auto const& view : {a.out, a.grad_query, a.grad_key, a.grad_value}) h = digest(h, test::values(view));
-      h = digest(h, test::values(a.log_sum_exp));
-      h = digest(h, test::values(bias.grad));
+      for (auto const& view : {a.out, a.grad_query, a.grad_key, a.grad_value}) add(test::values(view));
+      add(test::values(a.log_sum_exp));
+      add(test::values(bias.grad));
     }
   }
-  return h;
+  return digest;
 }
 
 template <class T>
@@ -52,28 +40,13 @@ struct Thrower final : kernels::TileModifier<T> {
 }  // namespace
 
 TEST_CASE("attention digest, printed for the test on threads", "[.][attention-digest]") {
-  std::uint64_t const first = digest_of_all_paths();
-  CHECK(first == digest_of_all_paths());
-  std::printf("digest %016llx threads %d\n", static_cast<unsigned long long>(first), concurrency());
+  test::Digest const first = digest_of_all_paths();
+  CHECK(first.value() == digest_of_all_paths().value());
+  first.print();
 }
 
 TEST_CASE("attention: the same bits on 1, 2 and 4 threads", "[attention][law]") {
-  std::vector<std::string> digests;
-  for (int const threads : {1, 2, 4}) {  // in processes of their own: Kokkos starts once
-    auto const command = text("OMP_NUM_THREADS=", threads, " '",
-                              std::filesystem::read_symlink("/proc/self/exe").string(), "' '[attention-digest]'");
-    std::unique_ptr<FILE, int (*)(FILE*)> const pipe(popen(command.c_str(), "r"), &pclose);
-    REQUIRE(pipe);
-    std::array<char, 256> line;
-    while (std::fgets(line.data(), line.size(), pipe.get())) {
-      unsigned long long value;
-      int used;
-      if (std::sscanf(line.data(), "digest %llx threads %d", &value, &used) != 2) continue;
-      if (std::string(Exec::name()) == "OpenMP") CHECK(used == threads);
-      digests.push_back(text(value));
-    }
-  }
-  REQUIRE(digests.size() == 3);
+  auto const digests = test::digests_on_threads("[attention-digest]", {1, 2, 4});
   CHECK(digests[0] == digests[1]);
   CHECK(digests[0] == digests[2]);
 }

@@ -28,6 +28,7 @@ class Digest {
     value_ = (value_ ^ bits) * 0x100000001B3ull;
     value_ ^= value_ >> 29;
   }
+  std::uint64_t value() const { return value_; }
   /// The line that digests_on_threads() looks for.
   void print() const {
     std::printf("digest %016llx threads %d\n", static_cast<unsigned long long>(value_), concurrency());

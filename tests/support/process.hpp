@@ -14,28 +14,9 @@
 #include <thread>
 #include <vector>
 
+#include "support/temp_folder.hpp"
+
 namespace sextant::test {
-
-/// A folder of its own that goes with its owner.
-class TempFolder {
- public:
-  TempFolder() {
-    std::string pattern = (fs::temp_directory_path() / "sextant-test-XXXXXX").string();
-    expect(::mkdtemp(pattern.data()) != nullptr, "cannot make a temporary folder");
-    path_ = pattern;
-  }
-  ~TempFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TempFolder(TempFolder const&) = delete;
-  TempFolder& operator=(TempFolder const&) = delete;
-  fs::path operator/(std::string const& name) const { return path_ / name; }
-  fs::path const& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 struct Ended {
   int status = 0;      ///< exit status, or 128 + signal

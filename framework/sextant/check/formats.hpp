@@ -15,6 +15,9 @@ void verify_encodings(results::Group const& file, encoding::Registry const& regi
 
 /// Runs one case and adds it: what `body` throws becomes its note, and it fails.
 void add_case(VerifyReport& report, std::string name, std::string method, std::function<void(VerifyCase&)> const& body);
+/// The same for every group of an HDF5 file, a case each, whose attribute `method` must be there.
+void add_group_cases(results::Group const& file, VerifyReport& report,
+                     std::function<void(results::Group const&, VerifyCase&)> const& body);
 /// Marks a case as missing a plugin or a translation.
 void mark_missing(VerifyCase& out, std::string const& plugin);
 

@@ -73,6 +73,16 @@ void add_case(VerifyReport& report, std::string name, std::string method,
   report.cases.push_back(std::move(out));
 }
 
+void add_group_cases(results::Group const& file, VerifyReport& report,
+                     std::function<void(results::Group const&, VerifyCase&)> const& body) {
+  expect(!file.groups.empty(), report.file, ": holds no cases");
+  for (auto const& [name, group] : file.groups)
+    add_case(report, name, group.attribute<std::string>("method", std::string()), [&, &group = group](VerifyCase& out) {
+      expect(!out.method.empty(), "the attribute method is absent");
+      body(group, out);
+    });
+}
+
 void mark_missing(VerifyCase& out, std::string const& plugin) {
   out.verdict = Verdict::missing;
   out.note = "there is no plugin for " + plugin;

@@ -81,12 +81,8 @@ void check_case(results::Group const& group, encoding::Registry const& registry,
 }  // namespace
 
 void verify_encodings(results::Group const& file, encoding::Registry const& registry, VerifyReport& report) {
-  expect(!file.groups.empty(), report.file, ": holds no cases");
-  for (auto const& [name, group] : file.groups)
-    add_case(report, name, group.attribute<std::string>("method", std::string()), [&, &group = group](VerifyCase& out) {
-      expect(!out.method.empty(), "the attribute method is absent");
-      check_case(group, registry, out);
-    });
+  add_group_cases(file, report,
+                  [&](results::Group const& group, VerifyCase& out) { check_case(group, registry, out); });
 }
 
 }  // namespace sextant::check
