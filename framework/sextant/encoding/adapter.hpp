@@ -78,7 +78,6 @@ class EncodingAdapter final : public Encoding {
     s.embed = HasEmbed<P> || HasEmbedTable<P>;
     s.rotate = HasRotary<P>;
     s.bias = HasBias<P>;
-    s.relative_bias = HasBias<P> && is_tabulated<P>;
     s.gates = gate_specs();
     return s;
   }

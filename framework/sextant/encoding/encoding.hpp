@@ -32,7 +32,6 @@ struct Stages {
   bool rotate = false;  ///< turns query and key
   bool bias = false;    ///< adds to the scaled logit
   std::vector<GateSpec> gates;
-  bool relative_bias = false;  ///< the bias depends on the offset alone: tabulated
 };
 
 /// A gate's values for a run of tokens: at(b, h, i) for heads and tokens of the run.
