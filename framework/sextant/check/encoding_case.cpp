@@ -1,5 +1,5 @@
 #include <sextant/base/error.hpp>
-#include <sextant/check/encoding_case.hpp>
+#include <sextant/check/cases.hpp>
 
 #include <cmath>
 #include <numbers>
@@ -10,17 +10,6 @@ namespace {
 using encoding::Choice;
 using encoding::Options;
 using encoding::Value;
-
-Value count(Parameters const& from, std::string const& name, int fallback) {
-  return static_cast<std::int64_t>(from.whole(name, fallback));
-}
-
-Choice rope(Parameters const& from) {
-  Options options{{"base", from.number("base", 10000)}, {"layout", from.word("layout", "half")}};
-  if (int const turned = from.whole("rotary_dim", 0); turned > 0)
-    options["rotary_dim"] = static_cast<std::int64_t>(turned);
-  return {"rope", options, {}};
-}
 
 Choice split(char const* over, double first, double second, std::vector<Choice> parts) {
   expect(first >= 0 && second >= 0, "a hybrid gives one part ", first, " ", over, " and the other ", second);
@@ -52,7 +41,7 @@ EncodingCase fox(Parameters const& from) {
   EncodingCase out{{{{"fox", {{"gate", from.word("gate", "full")}}, {}}}, {}, 0},
                    {{"w_f", "fox.forget_weight"}, {"b_f", "fox.forget_bias"}}};
   from.allow({"layout", "base"});
-  if (from.flag("rope", false)) out.choice.encodings.push_back(rope(from));
+  if (from.flag("rope", false)) out.choice.encodings.push_back(rope_choice(from));
   return out;
 }
 
@@ -70,7 +59,7 @@ Choice segmented(Parameters const& from) {
 
 /// YaRN's temperature with frequencies left as they are: every pair counts as one that turns often enough to stay.
 EncodingCase yarn_temperature(Parameters const& from, int head_dim) {
-  EncodingCase out{{{rope(from)}, {}, 0}, {}};
+  EncodingCase out{{{rope_choice(from)}, {}, 0}, {}};
   double const factor = from.needed("factor"), strength = from.number("mscale", 1), base = from.number("base", 10000);
   if (factor <= 1) return out;
   double const length = 4096;
@@ -101,14 +90,26 @@ Parameters options_of(results::Group const& group) {
   return Parameters(all);
 }
 
-std::optional<EncodingCase> encoding_case(std::string const& method, Parameters const& from, int heads, int head_dim,
-                                          std::function<bool(std::string const&)> const& learned) {
-  auto const alone = [](Choice choice, bool attends = true) {
-    EncodingCase out;
-    out.choice.encodings = {std::move(choice)};
-    out.attends = attends;
-    return out;
-  };
+EncodingCase alone(Choice choice, bool attends) {
+  EncodingCase out;
+  out.choice.encodings = {std::move(choice)};
+  out.attends = attends;
+  return out;
+}
+
+Choice rope_choice(Parameters const& from) {
+  Options options{{"base", from.number("base", 10000)}, {"layout", from.word("layout", "half")}};
+  if (int const turned = from.whole("rotary_dim", 0); turned > 0)
+    options["rotary_dim"] = static_cast<std::int64_t>(turned);
+  return {"rope", options, {}};
+}
+
+Value count_option(Parameters const& from, std::string const& name, int fallback) {
+  return static_cast<std::int64_t>(from.whole(name, fallback));
+}
+
+std::optional<EncodingCase> plain_case(CaseInput const& in) {
+  auto const& [method, from, heads, head_dim, learned] = in;
   EncodingCase out;
   if (method == "nope") {
     out = alone({"nope", {}, {}});
@@ -126,7 +127,7 @@ std::optional<EncodingCase> encoding_case(std::string const& method, Parameters 
               false);
     out.learned = {{"table", "learned.table"}};
   } else if (method == "rope") {
-    out = alone(rope(from));
+    out = alone(rope_choice(from));
   } else if (method == "alibi") {
     out = alone({"alibi",
                  {{"slope_exponent", from.number("slope_exponent", 8)},
@@ -137,7 +138,7 @@ std::optional<EncodingCase> encoding_case(std::string const& method, Parameters 
     if (learned("slopes")) out.learned = {{"slopes", "alibi.slope"}};
   } else if (method == "t5") {
     out = alone({"t5",
-                 {{"num_buckets", count(from, "num_buckets", 32)},
+                 {{"num_buckets", count_option(from, "num_buckets", 32)},
                   {"max_distance", from.number("max_distance", 128)},
                   {"bidirectional", from.flag("bidirectional", false)}},
                  {}});
@@ -150,10 +151,10 @@ std::optional<EncodingCase> encoding_case(std::string const& method, Parameters 
     out = grape_a(from);
   } else if (method == "hybrid_dims") {
     double const turned = from.needed("rope_dims");
-    out = alone(split("channels", turned, head_dim - turned, {rope(from), {"alibi", {}, {}}}));
+    out = alone(split("channels", turned, head_dim - turned, {rope_choice(from), {"alibi", {}, {}}}));
   } else if (method == "hybrid_heads") {
     double const turned = from.needed("rope_heads");
-    out = alone(split("heads", turned, heads - turned, {rope(from), {"alibi", {}, {}}}));
+    out = alone(split("heads", turned, heads - turned, {rope_choice(from), {"alibi", {}, {}}}));
     out.choice.encodings[0].options["slope_set"] = from.word("slope_set", "subset");
   } else if (method == "segmented_theta") {
     out = alone(segmented(from));
@@ -162,8 +163,18 @@ std::optional<EncodingCase> encoding_case(std::string const& method, Parameters 
   } else {
     return std::nullopt;
   }
-  from.expect_all_known();
   return out;
+}
+
+std::optional<EncodingCase> encoding_case(std::string const& method, Parameters const& from, int heads, int head_dim,
+                                          std::function<bool(std::string const&)> const& learned) {
+  CaseInput const in{method, from, heads, head_dim, learned};
+  for (CaseFamily* family : {&plain_case, &bias_case, &remap_case, &row_case, &path_case, &dense_case, &grape_case})
+    if (auto out = family(in)) {
+      from.expect_all_known();
+      return out;
+    }
+  return std::nullopt;
 }
 
 }  // namespace sextant::check

@@ -5,9 +5,6 @@
 
 namespace sextant::check {
 
-/// "out/o", "grad/q", ... to row-major numbers in the shape the file has them in.
-using Quantities = std::map<std::string, std::vector<double>>;
-
 /// Numbers of group/name, in its own shape. Empty when the group does not hold it.
 Tensor tensor_of(results::Group const& group, std::string const& name);
 

@@ -27,6 +27,23 @@ concept HasParts = requires(P const p, Shape s) {
   p.regions(s, 2);
 };
 template <class P>
+concept HasTransform = requires(P const p, Shape s) {
+  p.template transform<double>(s);
+};
+template <class P>
+concept HasRows = requires(P const p, Shape s) {
+  p.template rows<double>(s);
+};
+template <class P>
+concept HasBranches = requires(P const p) {
+  { p.branches() } -> std::convertible_to<int>;
+  { p.branch(0.0, 0.0) } -> std::convertible_to<int>;
+};
+template <class P>
+concept HasQueryScale = requires(P const p) {
+  { p.query_scale(0.0) } -> std::convertible_to<double>;
+};
+template <class P>
 concept IsScaling = requires(P const p, ScalingContext c) {
   { p.template inv_freq<double>(1.0, c) } -> std::convertible_to<double>;
 };
@@ -43,7 +60,11 @@ Description describe_plugin(char const* name, char const* source) {
   if constexpr (HasParts<P>) family.push_back("composite");
   if constexpr (HasEmbed<P> || HasEmbedTable<P>) family.push_back("absolute");
   if constexpr (HasRotary<P>) family.push_back("rotary");
+  if constexpr (HasTransform<P>) family.push_back("transform");
+  if constexpr (HasBranches<P>) family.push_back("branches");
   if constexpr (HasBias<P>) family.push_back(gate_count_of<P> ? "gated bias" : "bias");
+  if constexpr (HasRows<P>) family.push_back("rows");
+  if constexpr (HasQueryScale<P>) family.push_back("temperature");
   if constexpr (IsScaling<P>) family.push_back("frequencies");
   d.family = family.empty() ? "none" : join(family);
   auto const law = [&](bool claimed, char const* word, char const* meaning) {
@@ -61,8 +82,9 @@ Description describe_plugin(char const* name, char const* source) {
 
 template <class P>
 class EncodingAdapter final : public Encoding {
-  static_assert(gate_count_of<P> == 0 || HasBias<P>,
-                "a plugin with gates needs bias(Weights<T> const&, Site<T> const&) const, which reads them");
+  static_assert(gate_count_of<P> == 0 || HasBias<P> || HasRows<P> || HasRotary<P>,
+                "a plugin with gates needs something that reads them: bias(Weights<T> const&, Site<T> const&) const, "
+                "rows<T>(Shape) const, or a rotary() with a phase_gate");
   static_assert(gate_count_of<P> == 0 || !has_weight_array<P>, "gates go with a struct of weights, not with an array");
 
  public:
@@ -73,12 +95,19 @@ class EncodingAdapter final : public Encoding {
     if constexpr (HasRotary<P>) check_rotary(shape);
   }
 
-  Stages stages(Shape const&) const override {
+  Stages stages([[maybe_unused]] Shape const& shape) const override {
     Stages s;
     s.embed = HasEmbed<P> || HasEmbedTable<P>;
     s.rotate = HasRotary<P>;
     s.bias = HasBias<P>;
+    s.transform = HasTransform<P>;
+    s.rows = HasRows<P>;
+    s.scale_query = HasQueryScale<P>;
+    if constexpr (HasBranches<P>) s.branches = plugin_.branches();
+    if constexpr (HasRotary<P>) s.axes = plugin_.rotary(shape).axes;
+    if constexpr (requires { plugin_.axes(); }) s.axes = plugin_.axes();
     s.gates = gate_specs();
+    if constexpr (requires { plugin_.features(shape); }) s.features = plugin_.features(shape);
     return s;
   }
 
@@ -98,6 +127,8 @@ class EncodingAdapter final : public Encoding {
       out.push_back(std::move(info));
     }
     for (auto const& spec : gate_specs()) add_gate(out, spec, shape);
+    for (auto const& spec : stages(shape).features) add_feature(out, spec, shape);
+    for (auto& info : tensors(shape)) out.push_back(std::move(info));
     if constexpr (HasEmbedTable<P>) {
       ParameterInfo info{
           .name = "table",
@@ -174,7 +205,8 @@ class EncodingAdapter final : public Encoding {
       int const pairs = form.rotary_dim / 2;
       for (int h = 0; h < (form.per_head ? shape.heads : 1); ++h) {
         WeightsIn<P, double> const w(weight_count(shape), weights + weight_row(shape, h));
-        for (int p = 0; p < pairs; ++p) out[h * pairs + p] = plugin_.template inv_freq<double>(w.get(), p, form);
+        for (int a = 0; a < form.axes; ++a)
+          for (int p = 0; p < pairs; ++p) out[(h * form.axes + a) * pairs + p] = frequency<double>(w.get(), a, p, form);
       }
     } else {
       Encoding::inv_freq(shape, weights, out);
@@ -188,8 +220,9 @@ class EncodingAdapter final : public Encoding {
         differentiate<P>(weight_count(shape), weights + weight_row(shape, h), out + weight_row(shape, h),
                          [&](auto const& w, auto&& add) {
                            using D = typename std::decay_t<decltype(w)>::Number;
-                           for (int p = 0; p < pairs; ++p)
-                             add(grad[h * pairs + p], plugin_.template inv_freq<D>(w.get(), p, form));
+                           for (int a = 0; a < form.axes; ++a)
+                             for (int p = 0; p < pairs; ++p)
+                               add(grad[(h * form.axes + a) * pairs + p], frequency<D>(w.get(), a, p, form));
                          });
     }
   }
@@ -198,6 +231,77 @@ class EncodingAdapter final : public Encoding {
       return plugin_.phase(position);
     else
       return position;
+  }
+
+  std::vector<ParameterInfo> tensors([[maybe_unused]] Shape const& shape) const override {
+    if constexpr (requires { plugin_.tensors(shape); })
+      return plugin_.tensors(shape);
+    else
+      return {};
+  }
+  std::unique_ptr<Transform<float>> transform_float(Shape const& shape) const override {
+    return make_transform<float>(shape);
+  }
+  std::unique_ptr<Transform<double>> transform_double(Shape const& shape) const override {
+    return make_transform<double>(shape);
+  }
+  std::unique_ptr<RowTerm<float>> rows_float(Shape const& shape) const override { return make_rows<float>(shape); }
+  std::unique_ptr<RowTerm<double>> rows_double(Shape const& shape) const override { return make_rows<double>(shape); }
+  int lifted(Shape const& shape) const override {
+    if constexpr (requires { plugin_.lifted(shape); })
+      return plugin_.lifted(shape);
+    else
+      return shape.head_dim;
+  }
+  void coordinates(double position, double* out) const override {
+    if constexpr (requires { plugin_.coordinates(position, out); })
+      plugin_.coordinates(position, out);
+    else
+      Encoding::coordinates(position, out);
+  }
+  double query_scale(double position) const override {
+    if constexpr (HasQueryScale<P>)
+      return plugin_.query_scale(position);
+    else
+      return Encoding::query_scale(position);
+  }
+  int key_sets() const override {
+    if constexpr (requires { plugin_.key_sets(); })
+      return plugin_.key_sets();
+    else if constexpr (HasBranches<P>)
+      return plugin_.branches();
+    else
+      return 1;
+  }
+  int key_set(int branch) const override {
+    if constexpr (requires { plugin_.key_set(branch); })
+      return plugin_.key_set(branch);
+    else
+      return HasBranches<P> ? branch : 0;
+  }
+  double query_phase(int branch, double position) const override {
+    if constexpr (requires { plugin_.query_phase(branch, position); })
+      return plugin_.query_phase(branch, position);
+    else
+      return phase(position);
+  }
+  double key_phase(int set, double position) const override {
+    if constexpr (requires { plugin_.key_phase(set, position); })
+      return plugin_.key_phase(set, position);
+    else
+      return phase(position);
+  }
+  int branch(double query_position, double key_position) const override {
+    if constexpr (HasBranches<P>)
+      return plugin_.branch(query_position, key_position);
+    else
+      return Encoding::branch(query_position, key_position);
+  }
+  int branch_of_block(double query_least, double query_most, double key_least, double key_most) const override {
+    if constexpr (requires { plugin_.branch_of_block(query_least, query_most, key_least, key_most); })
+      return plugin_.branch_of_block(query_least, query_most, key_least, key_most);
+    else
+      return Encoding::branch_of_block(query_least, query_most, key_least, key_most);
   }
 
   double token_scale(Shape const& shape) const override {
@@ -277,30 +381,75 @@ class EncodingAdapter final : public Encoding {
       for (int g = 0; g < gate_count_of<P>; ++g) out.push_back(plugin_.gate_spec(g));
     return out;
   }
+  /// One pair's frequency along one axis; a plugin of several axes takes the axis as an argument.
+  template <class D, class W>
+  D frequency(W const& weights, [[maybe_unused]] int axis, int pair, Rotary const& form) const {
+    if constexpr (requires { plugin_.template inv_freq<D>(weights, axis, pair, form); })
+      return plugin_.template inv_freq<D>(weights, axis, pair, form);
+    else
+      return plugin_.template inv_freq<D>(weights, pair, form);
+  }
+  static void add_feature(std::vector<ParameterInfo>& out, FeatureSpec const& spec, Shape const& shape) {
+    std::size_t const heads = shape.heads, width = spec.width, in = shape.model_dim, rank = spec.rank;
+    auto const normal = [std = spec.std](Stream const& stream, std::size_t i) { return std * stream.normal(i); };
+    std::string const name = spec.name;
+    if (rank > 0) {
+      out.push_back({name + "_down", {rank, in}, normal, true, false});
+      out.push_back({name + "_up", {heads, width, rank}, normal});
+    } else {
+      out.push_back({name, {heads, width, in}, normal});
+    }
+    if (spec.taps > 0) {
+      std::size_t const taps = spec.taps;
+      out.push_back({name + "_conv", {heads, width, taps}, [taps](Stream const&, std::size_t i) {
+                       return i % taps == 0 ? 1.0 : 0.0;
+                     }});
+    }
+  }
   void add_gate(std::vector<ParameterInfo>& out, GateSpec const& spec, Shape const& shape) const {
     if (!spec.active) return;
-    std::size_t const heads = shape.heads;
+    std::size_t const heads = spec.shared_by_heads ? 1 : shape.heads;
     std::size_t const width = spec.input == GateInput::token ? shape.model_dim : shape.head_dim;
     if (spec.weight_name) {
       double const std = spec.weight_std > 0 ? spec.weight_std : 1 / std::sqrt(shape.head_dim);
-      out.push_back({spec.weight_name, {heads, width}, [std](Stream const& stream, std::size_t i) {
-                       return std * stream.normal(i);
-                     }});
+      out.push_back({spec.weight_name,
+                     {heads, width},
+                     [std](Stream const& stream, std::size_t i) { return std * stream.normal(i); },
+                     true,
+                     !spec.shared_by_heads});
     }
     if (spec.bias_name) {
       P const plugin = plugin_;
-      out.push_back({spec.bias_name, {heads}, [plugin, shape](Stream const&, std::size_t head) {
+      out.push_back({spec.bias_name,
+                     {heads},
+                     [plugin, shape](Stream const&, std::size_t head) {
                        if constexpr (requires { plugin.gate_bias(static_cast<int>(head), shape); })
                          return plugin.gate_bias(static_cast<int>(head), shape);
                        else
                          return 0.0;
-                     }});
+                     },
+                     true,
+                     !spec.shared_by_heads});
     }
   }
   template <class T>
   std::unique_ptr<Bias<T>> make_bias(Shape const& shape) const {
     if constexpr (HasBias<P>)
       return std::make_unique<BiasAdapter<P, T>>(plugin_, weight_count(shape), trains(shape), gate_specs());
+    else
+      return nullptr;
+  }
+  template <class T>
+  std::unique_ptr<Transform<T>> make_transform([[maybe_unused]] Shape const& shape) const {
+    if constexpr (HasTransform<P>)
+      return plugin_.template transform<T>(shape);
+    else
+      return nullptr;
+  }
+  template <class T>
+  std::unique_ptr<RowTerm<T>> make_rows([[maybe_unused]] Shape const& shape) const {
+    if constexpr (HasRows<P>)
+      return plugin_.template rows<T>(shape);
     else
       return nullptr;
   }

@@ -4,6 +4,7 @@
 #include <sextant/base/philox.hpp>
 #include <sextant/encoding/formula.hpp>
 #include <sextant/encoding/registry.hpp>
+#include <sextant/kernels/strip.hpp>
 #include <sextant/kernels/tile.hpp>
 
 #include <memory>
@@ -28,10 +29,16 @@ struct ParameterInfo {
 
 /// Which stages an encoding joins.
 struct Stages {
-  bool embed = false;   ///< adds rows to the token embedding
-  bool rotate = false;  ///< turns query and key
-  bool bias = false;    ///< adds to the scaled logit
+  bool embed = false;        ///< adds rows to the token embedding
+  bool rotate = false;       ///< turns query and key
+  bool bias = false;         ///< adds to the scaled logit
+  bool transform = false;    ///< maps query and key, token by token, by more than turns of pairs
+  bool rows = false;         ///< works on whole rows of logits
+  bool scale_query = false;  ///< multiplies query rows by a factor of their position
+  int branches = 0;          ///< > 0: the angle of a pair depends on which of several branches it takes
+  int axes = 1;              ///< coordinates that it reads of a position
   std::vector<GateSpec> gates;
+  std::vector<FeatureSpec> features;
 };
 
 /// A gate's values for a run of tokens: at(b, h, i) for heads and tokens of the run.
@@ -65,6 +72,70 @@ class Bias : public kernels::TileModifier<T> {
   virtual std::size_t bytes() const = 0;
 };
 
+/// The trained tensors of a term beside its formula weights, in double, in the order and shape of tensors().
+using Tensors = std::vector<std::vector<double>>;
+
+/// Maps query and key of each token and head by a function of the token's position. One per layer; calls for different
+/// (b, h) come concurrently, so gradients are kept apart per (side, b, h) and reduced in a fixed order in finish().
+template <class T>
+class Transform {
+ public:
+  struct Inputs {
+    int batch = 0, count = 0;                   ///< new tokens
+    View3<double> coordinates;                  ///< [batch or 1, count, axes]
+    int heads = 0, kv_heads = 0, channels = 0;  ///< of the term
+    Head first_head;
+    Tensors tensors;
+    bool want_gradient = false;
+    double const* at(int b, int i) const { return &coordinates(coordinates.extent(0) > 1 ? b : 0, i, 0); }
+  };
+  virtual ~Transform() = default;
+  virtual void prepare(Exec const& exec, Inputs const& in) = 0;
+  /// out[count, width] = F(in[count, channels]) of one head; h counts the term's heads of that side. width is what
+  /// Encoding::lifted() says. out never overlaps in.
+  virtual void forward(Side side, int b, int h, T const* in, std::ptrdiff_t in_stride, T* out,
+                       std::ptrdiff_t out_stride) const = 0;
+  /// Overwrites grad_in[count, channels] from grad_out[count, width], given the same `in`; accumulates d loss / d tensor.
+  virtual void backward(Side side, int b, int h, T const* in, std::ptrdiff_t in_stride, T const* grad_out,
+                        std::ptrdiff_t grad_out_stride, T* grad_in, std::ptrdiff_t grad_in_stride) = 0;
+  /// Adds d loss / d tensor, after the backward of both sides.
+  virtual void finish(Tensors& gradient) = 0;
+};
+
+/// A feature's values of one head: token i of row b at row(b, h) + i * width.
+template <class T>
+struct FeatureRows {
+  T* data = nullptr;
+  std::size_t batch_stride = 0, head_stride = 0;
+  int width = 0;
+  T* row(int b, int h) const { return data + b * batch_stride + h * head_stride; }
+};
+
+/// A method that works on whole rows of one layer; see kernels/strip.hpp for the calling rules. strip.head counts the
+/// model's query heads: subtract head_begin, and leave strips of heads outside the term alone.
+template <class T>
+class RowTerm : public kernels::RowLink<T> {
+ public:
+  struct Inputs {
+    int batch = 1, query_len = 0, key_len = 0;  ///< the queries are the last query_len of the keys' tokens
+    int head_begin = 0, heads = 1;              ///< query heads of the model that this term covers
+    int head_dim = 1;
+    Head first_head;
+    double scale = 1;  ///< what multiplies query . key
+    Tensors tensors;
+    std::vector<GateRows> query_gates, key_gates;  ///< as in Bias::Inputs
+    std::vector<FeatureRows<T>> features;          ///< of all keys' tokens, heads count from head_begin
+    bool want_gradient = false;
+    std::vector<GateRows> query_gate_gradient, key_gate_gradient;  ///< with want_gradient; add to them
+    std::vector<FeatureRows<T>> feature_gradient;                  ///< with want_gradient; add to them
+    bool covers(int head) const { return head >= head_begin && head < head_begin + heads; }
+  };
+  /// Before the forward, and again before the backward, of a layer.
+  virtual void prepare(Exec const& exec, Inputs const& in) = 0;
+  /// After the backward: adds d loss / d tensor.
+  virtual void finish(Tensors& gradient) = 0;
+};
+
 class Encoding {
  public:
   virtual ~Encoding() = default;
@@ -91,12 +162,43 @@ class Encoding {
                              double* weight_grad) const;
 
   virtual Rotary rotary(Shape const&) const;
-  /// inv_freq [heads or 1][rotary_dim / 2] in radians per token; weights [heads or 1][weight_count].
+  /// inv_freq [heads or 1][axes][rotary_dim / 2] in radians per token; weights [heads or 1][weight_count].
   virtual void inv_freq(Shape const&, double const* weights, double* out) const;
   /// Adds d loss / d weights given d loss / d inv_freq.
   virtual void inv_freq_gradient(Shape const&, double const* weights, double const* grad, double* weight_grad) const;
   /// The phase a position turns by, in units of inv_freq; the position itself unless the encoding bends it.
   virtual double phase(double position) const { return position; }
+
+  /// Trained tensors beside the formula weights, for transforms and row terms. parameters() names them too.
+  virtual std::vector<ParameterInfo> tensors(Shape const&) const { return {}; }
+  virtual std::unique_ptr<Transform<float>> transform_float(Shape const&) const { return nullptr; }
+  virtual std::unique_ptr<Transform<double>> transform_double(Shape const&) const { return nullptr; }
+  virtual std::unique_ptr<RowTerm<float>> rows_float(Shape const&) const { return nullptr; }
+  virtual std::unique_ptr<RowTerm<double>> rows_double(Shape const&) const { return nullptr; }
+  /// Channels that a transform makes of shape.head_dim; at least as many.
+  virtual int lifted(Shape const& shape) const { return shape.head_dim; }
+
+  /// Coordinates of a position given as one number, for encodings with several axes. Throws Error where options do not
+  /// say how.
+  virtual void coordinates(double position, double* out) const { *out = position; }
+  /// Factor on a query row, after turns: content logits are multiplied by it, biases are not.
+  virtual double query_scale(double position) const { return (void)position, 1.0; }
+
+  /// Rotary encodings with branches: the positions that query and key turn by, in each; which branch a pair takes.
+  /// Branches may share turned keys: key_set(branch) < key_sets().
+  virtual int key_sets() const { return 1; }
+  virtual int key_set(int branch) const { return (void)branch, 0; }
+  virtual double query_phase(int branch, double position) const { return (void)branch, phase(position); }
+  virtual double key_phase(int set, double position) const { return (void)set, phase(position); }
+  /// The branch of a pair, or kernels::BranchRule::hidden.
+  virtual int branch(double query_position, double key_position) const {
+    return (void)query_position, (void)key_position, 0;
+  }
+  /// The branch of all pairs with positions in these closed ranges, or hidden, or kernels::BranchRule::mixed (always
+  /// allowed; exact answers save work).
+  virtual int branch_of_block(double query_least, double query_most, double key_least, double key_most) const {
+    return (void)query_least, (void)query_most, (void)key_least, (void)key_most, kernels::BranchRule::mixed;
+  }
 
   /// Rows added to the token embedding x: y = token_scale x + row(position).
   virtual double token_scale(Shape const&) const { return 1; }

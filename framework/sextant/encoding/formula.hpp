@@ -65,8 +65,20 @@ struct GateSpec {
   double divisor = 1;                 ///< 0: sqrt(head_dim)
   bool unit_weight = false;           ///< w / max(|w|, unit_eps)
   double unit_eps = 1e-6;
-  double weight_std = 0.02;  ///< initial N(0, weight_std^2); 0: 1 / sqrt(head_dim)
-  bool active = true;        ///< false: options switched this gate off; it reads as 0 and has no parameters
+  double weight_std = 0.02;      ///< initial N(0, weight_std^2); 0: 1 / sqrt(head_dim)
+  bool active = true;            ///< false: options switched this gate off; it reads as 0 and has no parameters
+  bool shared_by_heads = false;  ///< one row of w and one b serve all heads (token input only)
+};
+
+/// Several numbers per token and head, projected from the token before attention and kept in the cache: probes, keys of
+/// another kind. feature = conv(up (down x)) or conv(weight x); bias-free.
+struct FeatureSpec {
+  char const* name = "";  ///< parameters: NAME [heads, width, model_dim], or NAME_down [rank, model_dim] and NAME_up
+                          ///< [heads, width, rank]; NAME_conv [heads, width, taps]
+  int width = 1;          ///< numbers per token and head
+  int rank = 0;           ///< > 0: through a bottleneck of this width
+  int taps = 0;  ///< > 0: causal depthwise convolution over tokens, sum_t conv[t] f_{i-t}; starts anew at documents
+  double std = 0.02;  ///< initial N(0, std^2) of the projections; conv starts as the identity
 };
 
 /// Pairs of channels (i, i + n/2), or (2i, 2i + 1).
@@ -80,7 +92,12 @@ struct Rotary {
   int orientation = 1;
   bool per_head = false;       ///< inv_freq differs between heads
   std::optional<double> base;  ///< theta of the ladder base^(-2i/rotary_dim), where there is one
+  int axes = 1;         ///< coordinates of a position; angle = sum over axes of coordinate * inv_freq[axis][pair]
+  int phase_gate = -1;  ///< >= 0: the value of this gate, after its scan, is the phase instead of the position
 };
+
+/// Query or key.
+enum class Side { query, key };
 
 /// What a scaling may know of the rotary encoding and the run it is applied to.
 struct ScalingContext {

@@ -160,7 +160,9 @@ void attention_forward(Exec const& exec, AttentionInput<T> const& in, Heads<T> c
 template <class T>
 void attention_backward(Exec const& exec, AttentionInput<T> const& in, Heads<T const> const& out,
                         View3<T> const& log_sum_exp, Heads<T const> const& grad_out, Heads<T> const& grad_query,
-                        Heads<T> const& grad_key, Heads<T> const& grad_value, AttentionWorkspace& workspace) {
+                        Heads<T> const& grad_key, Heads<T> const& grad_value, AttentionWorkspace& workspace,
+                        BranchGradients<T> const& grad_branches) {
+  (void)grad_branches;
   refuse_device();
   check(in);
   auto const q = shape(in.query);
@@ -185,7 +187,7 @@ void attention_backward(Exec const& exec, AttentionInput<T> const& in, Heads<T c
                                   AttentionWorkspace&);                                                           \
   template void attention_backward(Exec const&, AttentionInput<T> const&, Heads<T const> const&, View3<T> const&, \
                                    Heads<T const> const&, Heads<T> const&, Heads<T> const&, Heads<T> const&,      \
-                                   AttentionWorkspace&);
+                                   AttentionWorkspace&, BranchGradients<T> const&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 #undef SEXTANT_INSTANTIATE

@@ -1,6 +1,7 @@
 // Attention whose memory grows with the length, not its square: blocked, online softmax, recomputed in the backward.
 #pragma once
 #include <sextant/base/kokkos.hpp>
+#include <sextant/kernels/strip.hpp>
 #include <sextant/kernels/tile.hpp>
 
 #include <memory>
@@ -29,6 +30,17 @@ struct AttentionInput {
   Mask mask;
   double scale = 0;                         ///< multiplies query . key; 0 means 1 / sqrt(head_dim)
   std::vector<TileModifier<T>*> modifiers;  ///< applied in this order after the scale and before the mask
+  std::vector<RowLink<T>*> rows;            ///< methods that need whole rows; see strip.hpp
+  /// Branches 1, 2, ... of methods that meet keys at several angles; branch 0 is `query` and `key`, whose shapes they
+  /// share. Empty: one product for all pairs.
+  std::vector<Heads<T const>> more_query, more_key;
+  BranchRule const* branch_rule = nullptr;  ///< required with more_query; may also only hide pairs
+};
+
+/// Gradients of the branches 1, 2, ... of an input.
+template <class T>
+struct BranchGradients {
+  std::vector<Heads<T>> query, key;
 };
 
 /// Scratch that survives between calls, so that a training step allocates nothing. One per caller, not shared.
@@ -60,7 +72,8 @@ void attention_forward(Exec const& exec, AttentionInput<T> const& in, Heads<T> c
 template <class T>
 void attention_backward(Exec const& exec, AttentionInput<T> const& in, Heads<T const> const& out,
                         View3<T> const& log_sum_exp, Heads<T const> const& grad_out, Heads<T> const& grad_query,
-                        Heads<T> const& grad_key, Heads<T> const& grad_value, AttentionWorkspace& workspace);
+                        Heads<T> const& grad_key, Heads<T> const& grad_value, AttentionWorkspace& workspace,
+                        BranchGradients<T> const& grad_branches = {});
 
 }  // namespace sextant::kernels
 
@@ -72,6 +85,6 @@ void attention_forward(kernels::AttentionInput<T> const& in, Heads<T> const& out
 template <class T>
 void attention_backward(kernels::AttentionInput<T> const& in, Heads<T const> const& out, View3<T> const& log_sum_exp,
                         Heads<T const> const& grad_out, Heads<T> const& grad_query, Heads<T> const& grad_key,
-                        Heads<T> const& grad_value);
+                        Heads<T> const& grad_value, kernels::BranchGradients<T> const& grad_branches = {});
 
 }  // namespace sextant::reference

@@ -76,7 +76,8 @@ void attention_forward(kernels::AttentionInput<T> const& in, Heads<T> const& out
 template <class T>
 void attention_backward(kernels::AttentionInput<T> const& in, Heads<T const> const& out, View3<T> const& log_sum_exp,
                         Heads<T const> const& grad_out, Heads<T> const& grad_query, Heads<T> const& grad_key,
-                        Heads<T> const& grad_value) {
+                        Heads<T> const& grad_value, kernels::BranchGradients<T> const& grad_branches) {
+  (void)grad_branches;
   int const keys = in.key.extent_int(2), head_dim = in.query.extent_int(3), value_dim = in.value.extent_int(3);
   int const group = in.key.extent_int(1) ? in.query.extent_int(1) / in.key.extent_int(1) : 0;
   for (int b = 0; b < in.query.extent_int(0); ++b)
@@ -128,7 +129,8 @@ void attention_backward(kernels::AttentionInput<T> const& in, Heads<T const> con
 #define SEXTANT_INSTANTIATE(T)                                                                                \
   template void attention_forward(kernels::AttentionInput<T> const&, Heads<T> const&, View3<T> const&);       \
   template void attention_backward(kernels::AttentionInput<T> const&, Heads<T const> const&, View3<T> const&, \
-                                   Heads<T const> const&, Heads<T> const&, Heads<T> const&, Heads<T> const&);
+                                   Heads<T const> const&, Heads<T> const&, Heads<T> const&, Heads<T> const&,  \
+                                   kernels::BranchGradients<T> const&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 #undef SEXTANT_INSTANTIATE

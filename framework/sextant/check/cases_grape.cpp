@@ -1,0 +1,7 @@
+#include <sextant/check/cases.hpp>
+
+namespace sextant::check {
+
+std::optional<EncodingCase> grape_case(CaseInput const&) { return std::nullopt; }
+
+}  // namespace sextant::check
