@@ -116,7 +116,8 @@ class Run {
            "in/q, in/k and in/v must be [batch, heads, length, channels]");
     int const batch = q.extent(0), heads = q.extent(1), length = q.extent(2);
     int const width = x.shape.size() == 3 ? x.extent(2) : group_.attribute<int>("Dm", heads * q.extent(3));
-    encoding::Shape const shape{.heads = heads, .kv_heads = k.extent(1), .head_dim = q.extent(3), .model_dim = width};
+    encoding::Shape const shape{
+        .heads = heads, .kv_heads = k.extent(1), .head_dim = q.extent(3), .value_dim = v.extent(3), .model_dim = width};
     make_layer(shape, batch, length);
     layer_->encode(q, k, x);
     out_["out/q_rot"] = layer_->query();

@@ -117,6 +117,8 @@ template <class T>
 class RowTerm : public kernels::RowLink<T> {
  public:
   struct Inputs {
+    double least_offset = 0, most_offset = 0;   ///< as in Bias::Inputs
+    bool whole_positions = true;                ///< as in Bias::Inputs
     int batch = 1, query_len = 0, key_len = 0;  ///< the queries are the last query_len of the keys' tokens
     int head_begin = 0, heads = 1;              ///< query heads of the model that this term covers
     int head_dim = 1;

@@ -13,6 +13,7 @@ struct Shape {
   int heads = 1;  ///< query heads
   int kv_heads = 1;
   int head_dim = 1;        ///< channels of a head that this encoding may act on
+  int value_dim = 0;       ///< channels of a head's values; 0: head_dim of the model
   int model_dim = 1;       ///< width of the token embedding
   int trained_length = 0;  ///< tokens; 0 when unknown
 };

@@ -27,6 +27,7 @@ Position::Position(PositionChoice const& choice, Registry const& registry, Shape
          " is not a multiple of kv_heads ", shape.kv_heads);
   expect(!choice.encodings.empty(), "position: no encoding; nope is the name for none");
   shape_.trained_length = choice.trained_length;
+  if (shape_.value_dim == 0) shape_.value_dim = shape.head_dim;
   Term whole;
   whole.heads = shape.heads;
   whole.channels = shape.head_dim;
