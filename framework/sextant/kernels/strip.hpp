@@ -79,6 +79,12 @@ class RowLink {
                                  OperandGradients<T> const& out) {
     (void)strip, (void)operands, (void)grad, (void)out;
   }
+  /// After the last multiply_backward() of a (batch, query head), from the same thread, also when every strip of it was
+  /// skipped: the place to push on what was accumulated over the strips. Both name all keys of the head (the queries
+  /// are of no use here).
+  virtual void multiply_finish(int batch, int head, Operands<T> const& operands, OperandGradients<T> const& out) {
+    (void)batch, (void)head, (void)operands, (void)out;
+  }
 
   virtual bool adds_to_values() const { return false; }
   /// strip.logit holds the softmax weights, rows sum to 1 (or are all 0). Adds to out[rows, out_stride].
