@@ -55,6 +55,36 @@ void expect_positions(char const* name, View2<double> const& view, std::size_t b
   expect(fits, "attention: ", name, " is ", shape(view), ", expected [", batch, " or 1, ", length, "]");
 }
 
+/// Branches 1, 2, ... share the shape of branch 0.
+template <class T, class Like>
+void expect_branches(char const* name, std::vector<Heads<T>> const& views, std::size_t count, Like const& like,
+                     char const* like_name) {
+  expect(views.size() == count, "attention: ", name, " holds ", views.size(), " branches, expected ", count,
+         " as more_query");
+  for (std::size_t n = 0; n < views.size(); ++n) {
+    std::string const each = text(name, "[", n, "]");
+    expect_shape(each.c_str(), views[n], shape(like), text("as ", like_name));
+    expect_rows(each.c_str(), views[n]);
+  }
+}
+
+template <class T>
+void check_strips(AttentionInput<T> const& in) {
+  std::size_t const more = in.more_query.size();
+  expect_branches("more_query", in.more_query, more, in.query, "query");
+  expect_branches("more_key", in.more_key, more, in.key, "key");
+  expect(more < 127, "attention: more_query holds ", more, " branches, expected at most 126");
+  expect(more == 0 || in.branch_rule, "attention: more_query holds ", more,
+         " branches and branch_rule is null, expected a rule that says which one a pair takes");
+  for (std::size_t n = 0; n < in.rows.size(); ++n)
+    expect(in.rows[n], "attention: rows[", n, "] is null, expected a link");
+  for (int h = 0; h < in.query.extent_int(1) && !in.rows.empty(); ++h) {
+    int count = 0;
+    for (auto const* link : in.rows) count += link->multiplies(h);
+    expect(count <= 1, "attention: ", count, " links multiply for head ", h, ", expected one at most");
+  }
+}
+
 template <class T>
 void check(AttentionInput<T> const& in) {
   auto const q = shape(in.query), k = shape(in.key), v = shape(in.value);
@@ -72,7 +102,8 @@ void check(AttentionInput<T> const& in) {
     expect_documents("query_document", in.mask.query_document, q[0], q[2]);
     expect_documents("key_document", in.mask.key_document, q[0], k[2]);
   }
-  bool const needed = !in.modifiers.empty();
+  check_strips(in);
+  bool const needed = !in.modifiers.empty() || !in.rows.empty() || in.branch_rule;
   expect_positions("query_position", in.query_position, q[0], q[2], needed);
   expect_positions("key_position", in.key_position, q[0], k[2], needed);
 }
@@ -98,7 +129,10 @@ host::Problem<T> problem(AttentionInput<T> const& in, View3<T> const& log_sum_ex
   p.mask.causal = in.mask.causal, p.mask.window = in.mask.window;
   if (in.mask.key_document.size() > 0 && in.mask.query_document.size() > 0)
     p.mask.query_document = in.mask.query_document.data(), p.mask.key_document = in.mask.key_document.data();
-  p.modifiers = in.modifiers;
+  p.modifiers = in.modifiers, p.links = in.rows, p.rule = in.branch_rule;
+  p.branches = {{p.query, p.key}};
+  for (std::size_t n = 0; n < in.more_query.size(); ++n)
+    p.branches.push_back({rows(in.more_query[n]), rows(in.more_key[n])});
   p.log_sum_exp = log_sum_exp.data();
   return p;
 }
@@ -150,7 +184,9 @@ void attention_forward(Exec const& exec, AttentionInput<T> const& in, Heads<T> c
   if constexpr (on_host) {
     auto const p = problem(in, log_sum_exp);
     auto const shop = workshop(exec, workspace.buffers());
-    if (p.query_len <= host::decode_rows)
+    if (p.strips())
+      host::strip_forward(p, rows(out), shop);
+    else if (p.query_len <= host::decode_rows)
       host::decode(p, rows(out), shop);
     else
       host::forward(p, rows(out), shop);
@@ -162,7 +198,6 @@ void attention_backward(Exec const& exec, AttentionInput<T> const& in, Heads<T c
                         View3<T> const& log_sum_exp, Heads<T const> const& grad_out, Heads<T> const& grad_query,
                         Heads<T> const& grad_key, Heads<T> const& grad_value, AttentionWorkspace& workspace,
                         BranchGradients<T> const& grad_branches) {
-  (void)grad_branches;
   refuse_device();
   check(in);
   auto const q = shape(in.query);
@@ -175,10 +210,17 @@ void attention_backward(Exec const& exec, AttentionInput<T> const& in, Heads<T c
   expect_shape("grad_value", grad_value, shape(in.value), "as value");
   expect_rows("out", out), expect_rows("grad_out", grad_out), expect_rows("grad_query", grad_query);
   expect_rows("grad_key", grad_key), expect_rows("grad_value", grad_value);
+  expect_branches("grad_branches.query", grad_branches.query, in.more_query.size(), in.query, "query");
+  expect_branches("grad_branches.key", grad_branches.key, in.more_query.size(), in.key, "key");
   if (q[0] * in.key.extent(1) * (q[2] + in.key.extent(2)) == 0) return;
   if constexpr (on_host) {
-    host::Gradients<T> const gradients{rows(out), rows(grad_out), rows(grad_query), rows(grad_key), rows(grad_value)};
-    host::backward(problem(in, log_sum_exp), gradients, workshop(exec, workspace.buffers()));
+    host::Gradients<T> g{rows(out), rows(grad_out), rows(grad_query), rows(grad_key), rows(grad_value), {}};
+    g.branches = {{g.query, g.key}};
+    for (std::size_t n = 0; n < grad_branches.query.size(); ++n)
+      g.branches.push_back({rows(grad_branches.query[n]), rows(grad_branches.key[n])});
+    auto const p = problem(in, log_sum_exp);
+    auto const shop = workshop(exec, workspace.buffers());
+    p.strips() ? host::strip_backward(p, g, shop) : host::backward(p, g, shop);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <sextant/kernels/attention_mask.hpp>
 #include <sextant/kernels/simd_block.hpp>
+#include <sextant/kernels/strip.hpp>
 #include <sextant/kernels/tile.hpp>
 
 #include <cstdint>
@@ -34,6 +35,12 @@ struct Positions {
   double const* at(int b, int i) const { return data ? data + b * batch + i : nullptr; }
 };
 
+/// One of the products that a pair's logit may come from.
+template <class T>
+struct Branch {
+  Rows<T> query, key;
+};
+
 template <class T>
 struct Problem {
   int batch = 0, heads = 0, kv_heads = 0, query_len = 0, key_len = 0, head_dim = 0, value_dim = 0;
@@ -42,9 +49,14 @@ struct Problem {
   T scale = 1;
   MaskRule mask;
   std::vector<TileModifier<T>*> modifiers;
+  std::vector<RowLink<T>*> links;
+  std::vector<Branch<T const>> branches;  ///< the first is {query, key}
+  BranchRule const* rule = nullptr;
   T* log_sum_exp = nullptr;  ///< [batch, heads, query_len]
 
   int group() const { return heads / kv_heads; }
+  /// True when the work goes by strips: a few query rows against all their keys.
+  bool strips() const { return !links.empty() || rule; }
   T* log_sum_exp_at(int b, int h) const { return log_sum_exp + (std::int64_t(b) * heads + h) * query_len; }
   Tile<T> tile(int b, int h, int row, int rows, int col, int cols, T* logit, int stride) const {
     return {b, h, row, col, rows, cols, logit, stride, query_position.at(b, row), key_position.at(b, col)};
@@ -61,6 +73,7 @@ template <class T>
 struct Gradients {
   Rows<T const> out, grad_out;
   Rows<T> query, key, value;
+  std::vector<Branch<T>> branches;  ///< the first is {query, key}
 };
 
 /// Memory on 64-byte boundaries that only grows.
@@ -117,6 +130,11 @@ template <class T>
 void decode(Problem<T> const& p, Rows<T> const& out, Workshop const& shop);
 template <class T>
 void backward(Problem<T> const& p, Gradients<T> const& g, Workshop const& shop);
+/// The same for problems with strips().
+template <class T>
+void strip_forward(Problem<T> const& p, Rows<T> const& out, Workshop const& shop);
+template <class T>
+void strip_backward(Problem<T> const& p, Gradients<T> const& g, Workshop const& shop);
 
 /// Rows up to which decode() is the faster one. A function of the lengths alone, so that a row's bits do not depend on
 /// its batch.

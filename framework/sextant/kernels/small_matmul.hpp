@@ -1,4 +1,5 @@
-// Small matrix products of one thread, for links that work inside a strip. Sums run in the order of k.
+// Small matrix products of one thread, for links that work inside a strip. Sums run in an order that the sizes alone fix: that
+// of k, but for small_nt of up to six rows, which sums by lanes.
 #pragma once
 #include <cstddef>
 

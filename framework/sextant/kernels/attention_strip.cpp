@@ -1,0 +1,304 @@
+#include <sextant/base/error.hpp>
+#include <sextant/kernels/attention_strip.hpp>
+#include <sextant/kernels/small_matmul.hpp>
+
+namespace sextant::kernels::host {
+
+template <class T>
+HeadStrip<T>::HeadStrip(Problem<T> const& p, int rows, Cursor& memory)
+    : p_(p), stride_(round_up(p.key_len, chunk) + 64 / static_cast<int>(sizeof(T))), notes_size_(rows * stride_) {
+  int const chunks = (p.key_len + chunk - 1) / chunk;
+  std::int64_t notes = 0;
+  for (auto const* link : p.links) notes += link->notes();
+  logit_ = memory.take<T>(notes_size_);
+  notes_ = memory.take<T>(notes * notes_size_);
+  spare_ = memory.take<T>(std::int64_t(rows) * chunk);
+  choice_ = memory.take<signed char>(p.rule ? std::int64_t(chunks) * rows * chunk : 0);
+  chunk_ = memory.take<Chunk>(chunks);
+}
+
+template <class T>
+void HeadStrip<T>::open(int b, int h, int row, int rows, int cols) {
+  b_ = b, h_ = h, row_ = row, rows_ = rows, cols_ = cols;
+}
+
+template <class T>
+Strip<T> HeadStrip<T>::strip(int n) const {
+  T* notes = notes_;
+  for (int i = 0; i < n; ++i) notes += p_.links[static_cast<std::size_t>(i)]->notes() * notes_size_;
+  return {
+      b_,    h_,         row_, rows_, cols_, logit_, stride_, p_.query_position.at(b_, row_), p_.key_position.at(b_, 0),
+      notes, notes_size_};
+}
+
+template <class T>
+Operands<T> HeadStrip<T>::operands(int branch) const {
+  auto const& from = p_.branches[static_cast<std::size_t>(branch)];
+  return {
+      from.query.at(b_, h_, row_), from.key.at(b_, kv_head(), 0), from.query.row, from.key.row, p_.head_dim, p_.scale};
+}
+
+template <class T>
+OperandGradients<T> HeadStrip<T>::gradients(Branch<T> const& out) const {
+  return {out.query.at(b_, h_, row_), out.key.at(b_, kv_head(), 0), out.query.row, out.key.row};
+}
+
+template <class T>
+RowLink<T>* HeadStrip<T>::multiplier(int& n) const {
+  for (n = 0; n < static_cast<int>(p_.links.size()); ++n)
+    if (auto* link = p_.links[static_cast<std::size_t>(n)]; link->multiplies(h_)) return link;
+  return nullptr;
+}
+
+template <class T>
+bool HeadStrip<T>::visible(int c) const {
+  return p_.visible(b_, row_, rows_, c * chunk, std::min(chunk, cols_ - c * chunk));
+}
+
+/// What each chunk needs. Links work on pairs that a modifier will hide as on any other, so with links a chunk is left
+/// out for a modifier only after them: what they see does not depend on how the keys fall into chunks.
+template <class T>
+void HeadStrip<T>::plan(MaskRow const& mask) {
+  Span const ids = mask.query_range(row_, rows_);
+  for (int c = 0, col = 0; col < cols_; ++c, col += chunk) {
+    int const cols = std::min(chunk, cols_ - col), branches = static_cast<int>(p_.branches.size());
+    auto const part = mask.part(row_, rows_, ids, col, cols, mask.key_range(col, cols));
+    Chunk& to = chunk_[c] = {part.begin, part.end, part.masked, part.begin < part.end, 0};
+    if (to.seen && p_.links.empty()) to.seen = visible(c);
+    if (to.seen && p_.rule) {
+      to.branch = p_.rule->uniform(h_, p_.query_position.at(b_, row_), rows_, p_.key_position.at(b_, col + to.begin),
+                                   to.end - to.begin);
+      expect(to.branch >= BranchRule::mixed && to.branch < branches, "attention: the branch rule names branch ",
+             to.branch, ", expected one of ", branches);
+      to.seen = to.branch != BranchRule::hidden;
+    }
+    if (!to.seen) to.begin = to.end = 0;
+  }
+}
+
+template <class T>
+template <class F>
+void HeadStrip<T>::for_runs(F&& f) const {
+  int const chunks = (cols_ + chunk - 1) / chunk;
+  for (int c = 0, n; c < chunks; c += n) {
+    n = 1;
+    Chunk const& first = chunk_[c];
+    if (first.begin == first.end) continue;
+    Run run{c * chunk + first.begin, c * chunk + first.end, first.branch};
+    for (; first.branch >= 0 && c + n < chunks; ++n) {
+      Chunk const& next = chunk_[c + n];
+      if (next.begin == next.end || next.branch != first.branch || (c + n) * chunk + next.begin != run.end) break;
+      run.end = (c + n) * chunk + next.end;
+    }
+    f(run);
+  }
+}
+
+template <class T>
+void HeadStrip<T>::form(MaskRow const& mask) {
+  plan(mask);
+  int n;
+  if (auto const* link = multiplier(n)) {
+    link->multiply(strip(n), operands());
+    for_runs([&](Run const& run) {
+      if (run.branch == BranchRule::mixed) select(run);
+    });
+  } else {
+    for_runs([&](Run const& run) { run.branch == BranchRule::mixed ? mixed_product(run) : product(run); });
+  }
+  hide(mask);
+}
+
+template <class T>
+void HeadStrip<T>::product(Run const& run) {
+  auto const x = operands(run.branch);
+  small_nt(x.query, x.query_stride, rows_, x.key + run.begin * x.key_stride, x.key_stride, run.end - run.begin, x.dim,
+           x.scale, logit_ + run.begin, stride_);
+}
+
+template <class T>
+void HeadStrip<T>::select(Run const& run) {
+  signed char* const choice = choice_ + std::int64_t(run.begin / chunk) * rows_ * chunk;
+  int const cols = run.end - run.begin, branches = static_cast<int>(p_.branches.size());
+  p_.rule->select(h_, p_.query_position.at(b_, row_), rows_, p_.key_position.at(b_, run.begin), cols, choice);
+  for (int i = 0; i < rows_ * cols; ++i)
+    expect(choice[i] >= BranchRule::hidden && choice[i] < branches, "attention: the branch rule selects branch ",
+           int{choice[i]}, ", expected one of ", branches);
+}
+
+/// Pairs of the run that come from `branch`.
+template <class T>
+int HeadStrip<T>::present(Run const& run, int branch) const {
+  signed char const* const choice = choice_ + std::int64_t(run.begin / chunk) * rows_ * chunk;
+  return static_cast<int>(std::count(choice, choice + rows_ * (run.end - run.begin), branch));
+}
+
+template <class T>
+void HeadStrip<T>::mixed_product(Run const& run) {
+  select(run);
+  int const cols = run.end - run.begin;
+  signed char const* const choice = choice_ + std::int64_t(run.begin / chunk) * rows_ * chunk;
+  for (int branch = 0; branch < static_cast<int>(p_.branches.size()); ++branch) {
+    if (!present(run, branch)) continue;
+    auto const x = operands(branch);
+    small_nt(x.query, x.query_stride, rows_, x.key + run.begin * x.key_stride, x.key_stride, cols, x.dim, x.scale,
+             spare_, chunk);
+    for (int r = 0; r < rows_; ++r) {
+      T* const to = logit_ + r * stride_ + run.begin;
+      for (int j = 0; j < cols; ++j) to[j] = choice[r * cols + j] == branch ? spare_[r * chunk + j] : to[j];
+    }
+  }
+}
+
+template <class T>
+void HeadStrip<T>::hide(MaskRow const& mask) {
+  constexpr T hidden = -std::numeric_limits<T>::infinity();
+  for (int c = 0, col = 0; col < cols_; ++c, col += chunk) {
+    Chunk const& part = chunk_[c];
+    T* const x = logit_ + col;
+    int const begin = part.seen ? part.begin : 0, end = part.seen ? part.end : 0;
+    for (int r = 0; r < rows_; ++r) {
+      std::fill(x + r * stride_, x + r * stride_ + begin, hidden);
+      std::fill(x + r * stride_ + end, x + r * stride_ + chunk, hidden);
+    }
+    if (!part.seen) continue;
+    if (part.masked) mask.hide(x, stride_, row_, rows_, col, begin, end);
+    if (part.branch != BranchRule::mixed) continue;
+    signed char const* choice = choice_ + std::int64_t(c) * rows_ * chunk;
+    for (int r = 0; r < rows_; ++r, choice += end - begin)
+      for (int j = begin; j < end; ++j) x[r * stride_ + j] = choice[j - begin] < 0 ? hidden : x[r * stride_ + j];
+  }
+}
+
+template <class T>
+void HeadStrip<T>::fill_unseen(T* x) const {
+  for (int c = 0; c * chunk < cols_; ++c)
+    for (int r = 0; r < rows_ && !chunk_[c].seen; ++r) std::fill_n(x + r * stride_ + c * chunk, chunk, T(0));
+}
+
+template <class T>
+Tile<T> HeadStrip<T>::tile(int begin, int end) const {
+  return p_.tile(b_, h_, row_, rows_, begin, end - begin, logit_ + begin, static_cast<int>(stride_));
+}
+
+inline constexpr int tile_cols = 4 * chunk;
+
+template <class T>
+void HeadStrip<T>::modify(MaskRow const& mask) {
+  if (p_.modifiers.empty()) return;
+  if (!p_.links.empty())
+    for (int c = 0; c * chunk < cols_; ++c) chunk_[c].seen = chunk_[c].seen && visible(c);
+  for_stretches(tile_cols, [&](int begin, int end) {
+    for (auto const* link : p_.modifiers) link->forward(tile(begin, end));
+  });
+  hide(mask);
+}
+
+template <class T>
+void HeadStrip<T>::modify_backward(T const* grad) const {
+  if (p_.modifiers.empty()) return;
+  for_stretches(tile_cols, [&](int begin, int end) {
+    for (auto* link : p_.modifiers) link->backward(tile(begin, end), grad + begin, static_cast<int>(stride_));
+  });
+}
+
+template <class T>
+void HeadStrip<T>::multiply_backward(T const* grad, std::vector<Branch<T>> const& out) const {
+  int n;
+  if (auto* link = multiplier(n)) return link->multiply_backward(strip(n), operands(), grad, gradients(out[0]));
+  auto const spread = [&](Run const& run, int branch, T const* slope, std::ptrdiff_t stride) {
+    auto const x = operands(branch);
+    auto const to = gradients(out[static_cast<std::size_t>(branch)]);
+    int const cols = run.end - run.begin;
+    small_nn(slope, stride, rows_, x.key + run.begin * x.key_stride, x.key_stride, x.dim, cols, x.scale, to.query,
+             to.query_stride, true);
+    small_tn(slope, stride, cols, x.query, x.query_stride, x.dim, rows_, x.scale, to.key + run.begin * to.key_stride,
+             to.key_stride, true);
+  };
+  for_runs([&](Run const& run) {
+    if (run.branch != BranchRule::mixed) return spread(run, run.branch, grad + run.begin, stride_);
+    int const cols = run.end - run.begin;
+    signed char const* const choice = choice_ + std::int64_t(run.begin / chunk) * rows_ * chunk;
+    for (int branch = 0; branch < static_cast<int>(p_.branches.size()); ++branch) {
+      if (!present(run, branch)) continue;
+      for (int r = 0; r < rows_; ++r)
+        for (int j = 0; j < cols; ++j)
+          spare_[r * chunk + j] = choice[r * cols + j] == branch ? grad[r * stride_ + run.begin + j] : T(0);
+      spread(run, branch, spare_, chunk);
+    }
+  });
+}
+
+template <class T>
+int heads_at_once(Problem<T> const& p) {
+  for (auto const* link : p.links)
+    if (link->across_heads()) return p.heads;
+  return 1;
+}
+
+template <class T>
+int strip_rows(Problem<T> const& p) {
+  constexpr std::int64_t near = 96 << 10;  // logits that stay close to the core
+  int const heads = heads_at_once(p), least = heads == 1 ? 4 * block_rows : block_rows;
+  std::int64_t const fit = near / std::max<std::int64_t>(1, std::int64_t(p.key_len) * heads) / block_rows * block_rows;
+  int const rows = static_cast<int>(std::clamp<std::int64_t>(fit, least, block));
+  return std::min(rows, round_up(p.query_len, block_rows));
+}
+
+namespace {
+/// [batch, heads, length, dim] of `from` with zeros where the id is negative.
+template <class T>
+Rows<T const> copy_clean(Rows<T const> const& from, int batch, int heads, int length, int dim, int const* ids,
+                         T* const to, Tasks const& run) {
+  run("sextant::attention_clean", std::int64_t(batch) * heads, [&](int, std::int64_t lane) {
+    int const b = static_cast<int>(lane / heads), h = static_cast<int>(lane % heads);
+    T* row = to + lane * length * dim;
+    for (int i = 0; i < length; ++i, row += dim) {
+      if (ids[std::int64_t(b) * length + i] < 0)
+        std::fill_n(row, dim, T(0));
+      else
+        std::copy_n(from.at(b, h, i), dim, row);
+    }
+  });
+  std::ptrdiff_t const lane = std::ptrdiff_t(length) * dim;
+  return {to, lane * heads, lane, dim};
+}
+}  // namespace
+
+template <class T>
+Problem<T> without_padding(Problem<T> const& p, Workshop const& shop) {
+  Problem<T> clean = p;
+  int const *const query_ids = p.mask.query_document, *const key_ids = p.mask.key_document;
+  if (!key_ids) return clean;
+  std::int64_t const queries = std::int64_t(p.batch) * p.query_len, keys = std::int64_t(p.batch) * p.key_len;
+  auto const padding = [](int id) { return id < 0; };
+  bool const some =
+      std::any_of(query_ids, query_ids + queries, padding) || std::any_of(key_ids, key_ids + keys, padding);
+  if (!some) return clean;
+  auto const lay_out = [&](Cursor memory, bool copy) {
+    auto const place = [&](Rows<T const>& x, int heads, int length, int dim, int const* ids) {
+      T* const to = memory.take<T>(std::int64_t(p.batch) * heads * length * dim);
+      if (copy) x = copy_clean(x, p.batch, heads, length, dim, ids, to, shop.run);
+    };
+    for (auto& branch : clean.branches) {
+      place(branch.query, p.heads, p.query_len, p.head_dim, query_ids);
+      place(branch.key, p.kv_heads, p.key_len, p.head_dim, key_ids);
+    }
+    place(clean.value, p.kv_heads, p.key_len, p.value_dim, key_ids);
+    return memory.used();
+  };
+  shop.shared->reserve(lay_out(Cursor(), false));
+  lay_out(Cursor(shop.shared->data()), true);
+  return clean;
+}
+
+#define SEXTANT_INSTANTIATE(T)                   \
+  template class HeadStrip<T>;                   \
+  template int heads_at_once(Problem<T> const&); \
+  template int strip_rows(Problem<T> const&);    \
+  template Problem<T> without_padding(Problem<T> const&, Workshop const&);
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+#undef SEXTANT_INSTANTIATE
+
+}  // namespace sextant::kernels::host
