@@ -5,6 +5,7 @@
 // Source: Su et al., "RoFormer", arXiv:2104.09864. `half` pairs channels (f, f + n/2) as Llama does, `interleaved`
 // (2f, 2f + 1) as the paper does. With rotary_dim below head_dim the ladder is that of rotary_dim and the remaining
 // channels pass through.
+#include <sextant/encoding/ladder.hpp>
 #include <sextant/plugin.hpp>
 
 namespace sextant::plugins {
@@ -23,8 +24,7 @@ struct Rope {
   static auto schema() {
     return Schema<Rope>{}
         .option("base", &Rope::base, "theta: ratio of the slowest wavelength to the fastest", above(1))
-        .choice("layout", &Rope::layout, "which channels form a pair: (f, f + n/2) or (2f, 2f + 1)",
-                {{"half", Layout::half}, {"interleaved", Layout::interleaved}})
+        .choice("layout", &Rope::layout, "which channels form a pair: (f, f + n/2) or (2f, 2f + 1)", layouts())
         .option("rotary_dim", &Rope::rotary_dim, "channels of a head that turn; the others pass through", at_least(2),
                 Unit{"channels"}, MayBeAuto{"share times head_dim"})
         .option("share", &Rope::share, "fraction of the head's channels that turn; must give an even whole number",
@@ -48,7 +48,7 @@ struct Rope {
   }
   template <class T>
   T inv_freq(NoWeights<T> const&, int pair, Rotary const& form) const {
-    return T(std::pow(base, -2.0 * pair / form.rotary_dim));
+    return T(ladder(base, pair, form.rotary_dim));
   }
 };
 }  // namespace sextant::plugins

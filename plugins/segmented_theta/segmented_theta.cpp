@@ -5,6 +5,7 @@
 //   positions:  angle = Phi(p) base^(-2f/n), Phi(p) = sum over z of rate_z clamp(p - start_z, 0, start_{z+1} - start_z)
 //
 // Source: framework definition; the dims form follows SBA-RoPE, Appl. Sci. 2024, 14(7):3076.
+#include <sextant/encoding/ladder.hpp>
 #include <sextant/plugin.hpp>
 
 namespace sextant::plugins {
@@ -31,8 +32,7 @@ struct SegmentedTheta {
         .choice("exponent", &SegmentedTheta::exponent,
                 "dims: the pair index counts over all pairs, or anew in each segment",
                 {{"global", SegmentExponent::global}, {"segment", SegmentExponent::segment}})
-        .choice("layout", &SegmentedTheta::layout, "which channels form a pair",
-                {{"half", Layout::half}, {"interleaved", Layout::interleaved}})
+        .choice("layout", &SegmentedTheta::layout, "which channels form a pair", layouts())
         .option("base", &SegmentedTheta::base, "theta of the ladder (positions)", above(1))
         .option("rotary_dim", &SegmentedTheta::rotary_dim, "channels of a head that turn; the others pass through",
                 at_least(2), Unit{"channels"}, MayBeAuto{"head_dim, or one less where that is odd"})
@@ -73,13 +73,14 @@ struct SegmentedTheta {
 
   template <class T>
   T inv_freq(NoWeights<T> const&, int pair, Rotary const& form) const {
-    if (axis == SegmentAxis::positions) return T(std::pow(base, -2.0 * pair / form.rotary_dim));
+    if (axis == SegmentAxis::positions) return T(ladder(base, pair, form.rotary_dim));
     int z = 0;
     while (z + 1 < seg_start.count && pair >= seg_start[z + 1]) ++z;
-    double const end = z + 1 < seg_start.count ? seg_start[z + 1] : form.rotary_dim / 2;
-    double const power = exponent == SegmentExponent::global ? 2.0 * pair / form.rotary_dim
-                                                             : (pair - seg_start[z]) / (end - seg_start[z]);
-    return T(rate(z) * std::pow(seg_base[z], -power));
+    int const start = static_cast<int>(seg_start[z]);
+    int const end = z + 1 < seg_start.count ? static_cast<int>(seg_start[z + 1]) : form.rotary_dim / 2;
+    double const step = exponent == SegmentExponent::global ? ladder(seg_base[z], pair, form.rotary_dim)
+                                                            : ladder(seg_base[z], pair - start, 2 * (end - start));
+    return T(rate(z) * step);
   }
 
   double phase(double position) const {

@@ -25,7 +25,7 @@ struct Bench {
   Rig rig;
   GateWork work;
   encoding::Tokens tokens;
-  encoding::GateCache::Gate gate;
+  encoding::GateState gate;
   View2<double> x, grad_x;
 
   explicit Bench(Scan scan, std::vector<int> const& document = {})

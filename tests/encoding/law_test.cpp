@@ -208,8 +208,8 @@ TEST_CASE("rope: far positions turn by the exact angle whatever the type of the 
   binding.begin(Exec(), tokens);
   View4<float> q("q", 1, 1, 1, 128), k("k", 1, 1, 1, 128);
   q(0, 0, 0, 1) = 1;
-  encoding::GateCache cache;
-  binding.encode(Exec(), 0, View2<float const>(), Heads<float>(q), Heads<float>(k), cache);
+  encoding::TokenState<float> state;
+  binding.encode(Exec(), 0, View2<float const>(), Heads<float>(q), Heads<float>(k), state);
   CHECK(std::abs(q(0, 0, 0, 1) - 0.70395138) <= 0x1p-25 + 5e-9);
 }
 

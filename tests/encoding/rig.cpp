@@ -1,12 +1,12 @@
 #include "encoding/rig.hpp"
 
 #include <sextant/base/philox.hpp>
+#include <sextant/check/record.hpp>
 
 #include <cmath>
 
 namespace sextant::test {
 namespace {
-using encoding::GateCache;
 
 template <class V>
 V random(std::string const& name, V const& view, double scale = 1) {
@@ -24,6 +24,11 @@ View4<double> copy(View4<double> const& from) {
   return to;
 }
 Heads<double> heads(View4<double> const& v) { return Heads<double>(v); }
+View4<double> packed(Heads<double> const& from) {
+  View4<double> to("packed", from.extent(0), from.extent(1), from.extent(2), from.extent(3));
+  Kokkos::deep_copy(to, from);
+  return to;
+}
 /// Tokens [first, first + count) of every head.
 View4<double> slice(View4<double> const& from, int first, int count) {
   View4<double> to("slice", from.extent(0), from.extent(1), count, from.extent(3));
@@ -101,77 +106,75 @@ void Rig::begin(int first, int count) {
 
 Rig::Turned Rig::encode() {
   begin(0, setting.length);
-  GateCache cache;
-  Turned out{copy(q), copy(k)};
-  binding.encode(Exec(), 0, View2<double const>(x), heads(out.q), heads(out.k), cache);
-  return out;
+  Pass pass{copy(q), copy(k), {}, {}, {}};
+  auto const out = binding.encode(Exec(), 0, View2<double const>(x), heads(pass.q), heads(pass.k), pass.state);
+  return {packed(out.query.front()), packed(out.key.front())};
 }
 
-kernels::AttentionInput<double> Rig::input(Turned const& turned, GateCache& cache, bool gradient) {
-  kernels::AttentionInput<double> in;
-  in.query = Heads<double const>(heads(turned.q));
-  in.key = Heads<double const>(heads(turned.k));
-  in.value = Heads<double const>(heads(v));
-  in.query_position = binding.query_position();
-  in.key_position = binding.key_position();
-  in.mask.causal = setting.causal;
-  in.mask.query_document = in.mask.key_document = documents_;
-  in.modifiers = binding.modifiers(Exec(), 0, cache, gradient);
-  return in;
+void Rig::connect(Pass& pass, bool gradient, double scale) {
+  pass.encoded = binding.encode(Exec(), 0, View2<double const>(x), heads(pass.q), heads(pass.k), pass.state);
+  pass.in.scale = scale;
+  binding.connect(Exec(), 0, pass.encoded.query, {pass.encoded.key.begin(), pass.encoded.key.end()}, pass.state,
+                  gradient, pass.in);
+  pass.in.value = Heads<double const>(heads(v));
+  pass.in.mask.causal = setting.causal;
+  pass.in.mask.query_document = pass.in.mask.key_document = documents_;
 }
 
 std::vector<double> Rig::logits() { return logits_at(1 / std::sqrt(setting.head_dim)); }
 
 std::vector<double> Rig::logits_at(double scale) {
   begin(0, setting.length);
-  GateCache cache;
-  Turned const turned{copy(q), copy(k)};
-  binding.encode(Exec(), 0, View2<double const>(x), heads(turned.q), heads(turned.k), cache);
-  auto const chain = binding.modifiers(Exec(), 0, cache, false);
-  auto const at = binding.query_position();
-  int const n = setting.length, group = setting.heads / setting.kv_heads;
-  std::vector<double> out;
-  for (int b = 0; b < setting.batch; ++b)
-    for (int h = 0; h < setting.heads; ++h)
-      for (int i = 0; i < n; ++i) {
-        std::vector<double> row(n, 0.0);
-        for (int j = 0; j < n; ++j)
-          for (int c = 0; c < setting.head_dim; ++c)
-            row[j] += scale * turned.q(b, h, i, c) * turned.k(b, h / group, j, c);
-        double const* ids = &at(at.extent(0) > 1 ? b : 0, 0);
-        for (auto const* link : chain) link->forward({b, h, i, 0, 1, n, row.data(), n, ids + i, ids});
-        out.insert(out.end(), row.begin(), row.end());
-      }
-  return out;
+  Pass pass{copy(q), copy(k), {}, {}, {}};
+  connect(pass, false, scale);
+  if (scale == 0)
+    for (auto const& query : pass.encoded.query) Kokkos::deep_copy(query, 0.0);
+  std::size_t const n = setting.length;
+  View4<double> logits("logits", setting.batch, setting.heads, n, n);
+  check::RecordLogits<double> record(logits);
+  pass.in.modifiers.push_back(&record);
+  if (pass.in.rows.empty() && !pass.in.branch_rule) pass.in.mask = {.causal = false};
+  View4<double> out("out", setting.batch, setting.heads, n, setting.value_dim);
+  reference::attention_forward<double>(pass.in, heads(out), View3<double>("lse", setting.batch, setting.heads, n));
+  return numbers(logits);
 }
 
 std::vector<double> Rig::attend() {
   begin(0, setting.length);
-  GateCache cache;
-  Turned const turned{copy(q), copy(k)};
-  binding.encode(Exec(), 0, View2<double const>(x), heads(turned.q), heads(turned.k), cache);
+  Pass pass{copy(q), copy(k), {}, {}, {}};
+  connect(pass, false);
   View4<double> out("out", setting.batch, setting.heads, setting.length, setting.value_dim);
-  reference::attention_forward<double>(input(turned, cache, false), heads(out),
+  reference::attention_forward<double>(pass.in, heads(out),
                                        View3<double>("lse", setting.batch, setting.heads, setting.length));
   return numbers(out);
 }
 
 std::vector<double> Rig::attend_in_chunks(int size) {
-  GateCache cache;
+  Pass pass;
   View4<double> out("out", setting.batch, setting.heads, setting.length, setting.value_dim);
-  View4<double> keys("keys", setting.batch, setting.kv_heads, setting.length, setting.head_dim);
+  std::vector<View4<double>> keys;
+  for (int n = 0; n < binding.key_sets(0); ++n)
+    keys.emplace_back("keys", setting.batch, setting.kv_heads, setting.length, binding.key_dim(0));
   kernels::AttentionWorkspace workspace;
   for (int first = 0; first < setting.length; first += size) {
     int const count = std::min(size, setting.length - first), seen = first + count;
     begin(first, count);
-    Turned const turned{slice(q, first, count), slice(k, first, count)};
+    View4<double> const query = slice(q, first, count), key = slice(k, first, count);
     View2<double> tokens("x", setting.batch * count, setting.model_dim);
     for (int b = 0; b < setting.batch; ++b)
       for (int i = 0; i < count; ++i)
         for (int c = 0; c < setting.model_dim; ++c) tokens(b * count + i, c) = x(b * setting.length + first + i, c);
-    binding.encode(Exec(), 0, View2<double const>(tokens), heads(turned.q), heads(turned.k), cache);
-    put(turned.k, keys, first);
-    auto in = input({turned.q, slice(keys, 0, seen)}, cache, false);
+    auto const encoded = binding.encode(Exec(), 0, View2<double const>(tokens), heads(query), heads(key), pass.state);
+    std::vector<View4<double>> so_far;
+    std::vector<Heads<double const>> views;
+    for (std::size_t n = 0; n < keys.size(); ++n) {
+      put(packed(encoded.key[n]), keys[n], first);
+      so_far.push_back(slice(keys[n], 0, seen));
+      views.emplace_back(heads(so_far.back()));
+    }
+    kernels::AttentionInput<double> in;
+    binding.connect(Exec(), 0, encoded.query, views, pass.state, false, in);
+    in.mask.causal = setting.causal;
     View4<double> const value = slice(v, 0, seen);
     in.value = Heads<double const>(heads(value));
     if (documents_.size()) {
@@ -209,22 +212,23 @@ double Rig::loss() {
 Rig::Slopes Rig::analytic() {
   for (auto const& g : gradients) Kokkos::deep_copy(g, 0.0);
   begin(0, setting.length);
-  GateCache cache;
-  Turned const turned{copy(q), copy(k)};
-  binding.encode(Exec(), 0, View2<double const>(x), heads(turned.q), heads(turned.k), cache);
-  auto const in = input(turned, cache, true);
+  Pass pass{copy(q), copy(k), {}, {}, {}};
+  connect(pass, true);
   View4<double> out("out", setting.batch, setting.heads, setting.length, setting.value_dim);
   View3<double> lse("lse", setting.batch, setting.heads, setting.length);
-  reference::attention_forward<double>(in, heads(out), lse);
+  reference::attention_forward<double>(pass.in, heads(out), lse);
   auto const like = [](View4<double> const& t) {
     return View4<double>("grad", t.extent(0), t.extent(1), t.extent(2), t.extent(3));
   };
   View4<double> const gq = like(q), gk = like(k), gv = like(v);
-  reference::attention_backward<double>(in, Heads<double const>(heads(out)), lse,
-                                        Heads<double const>(heads(weight_out_)), heads(gq), heads(gk), heads(gv));
+  auto const grads = binding.gradients(0, heads(gq), heads(gk));
+  reference::attention_backward<double>(
+      pass.in, Heads<double const>(heads(out)), lse, Heads<double const>(heads(weight_out_)), grads.query.front(),
+      grads.key.front(), heads(gv),
+      {{grads.query.begin() + 1, grads.query.end()}, {grads.key.begin() + 1, grads.key.end()}});
   View2<double> gx("gx", x.extent(0), x.extent(1));
-  binding.encode_backward(Exec(), 0, View2<double const>(x), heads(turned.q), heads(turned.k), heads(gq), heads(gk), gx,
-                          cache);
+  binding.encode_backward(Exec(), 0, View2<double const>(x), heads(pass.q), heads(pass.k), grads, heads(gq), heads(gk),
+                          gx, pass.state);
   View2<double> embedded("d y", x.extent(0), x.extent(1));
   Kokkos::deep_copy(embedded, weight_x_);
   binding.embed_backward(Exec(), embedded);

@@ -42,7 +42,9 @@ class Rig {
     View4<double> q, k;
   };
   Turned encode();
-  /// [batch, heads, length, length]: scale q.k and every bias, hidden pairs included.
+
+  /// [batch, heads, length, length]: scale q.k and every bias, pairs that causality hides included, unless the encoding
+  /// works on whole rows or hides pairs itself: then hidden ones are -infinity.
   std::vector<double> logits();
   std::vector<double> logits_at(double scale);
   /// [batch, heads, length, value_dim] by reference::attention_forward.
@@ -64,7 +66,14 @@ class Rig {
 
  private:
   void begin(int first, int count);
-  kernels::AttentionInput<double> input(Turned const& turned, encoding::GateCache& cache, bool gradient);
+  /// query and key start as copies of q and k; encode() may turn these in place.
+  struct Pass {
+    View4<double> q, k;
+    encoding::TokenState<double> state;
+    encoding::Encoded<double> encoded;
+    kernels::AttentionInput<double> in;
+  };
+  void connect(Pass& pass, bool gradient, double scale = 0);
   View2<double> ids_;
   View2<int> documents_;
   View4<double> weight_out_;

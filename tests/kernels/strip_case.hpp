@@ -87,10 +87,12 @@ struct ValueWave final : StripLink<T> {
   }
 };
 
-/// Forms the logits of odd heads: scale * q . k * (1 + w cos(0.3 (query position - key position))).
+/// Forms the logits of odd heads: scale * q . k * (1 + w cos(0.3 (query position - key position))). Hands on what keys
+/// receive when the head is done.
 template <class T>
 struct Swell final : StripLink<T> {
-  using StripLink<T>::StripLink;
+  std::vector<std::vector<T>> pending;  // [batch, head][key, dim]
+  Swell(int batch, int heads) : StripLink<T>(batch, heads), pending(static_cast<std::size_t>(batch) * heads) {}
   bool multiplies(int head) const override { return head % 2 == 1; }
   static double wave(kernels::Strip<T> const& s, int r, int j) {
     return std::cos(0.3 * (s.query_position[r] - s.key_position[j]));
@@ -108,6 +110,8 @@ struct Swell final : StripLink<T> {
   }
   void multiply_backward(kernels::Strip<T> const& s, kernels::Operands<T> const& x, T const* grad,
                          kernels::OperandGradients<T> const& out) override {
+    auto& key = pending[s.batch * this->weight.size() + s.head];
+    if (key.size() < static_cast<std::size_t>(s.cols) * x.dim) key.resize(static_cast<std::size_t>(s.cols) * x.dim);
     for (int r = 0; r < s.rows; ++r)
       for (int j = 0; j < s.cols; ++j) {
         double const g = static_cast<double>(grad[r * s.stride + j]);
@@ -115,9 +119,15 @@ struct Swell final : StripLink<T> {
         T const slope = static_cast<T>(g * static_cast<double>(x.scale) * (1 + this->weight[s.head] * wave(s, r, j)));
         for (int d = 0; d < x.dim; ++d) {
           out.query[r * out.query_stride + d] += slope * x.key[j * x.key_stride + d];
-          out.key[j * out.key_stride + d] += slope * x.query[r * x.query_stride + d];
+          key[static_cast<std::size_t>(j) * x.dim + d] += slope * x.query[r * x.query_stride + d];
         }
       }
+  }
+  void multiply_finish(int batch, int head, kernels::Operands<T> const& x,
+                       kernels::OperandGradients<T> const& out) override {
+    auto& key = pending[batch * this->weight.size() + head];
+    for (std::size_t i = 0; i < key.size(); ++i) out.key[i / x.dim * out.key_stride + i % x.dim] += key[i];
+    key.clear();
   }
 };
 

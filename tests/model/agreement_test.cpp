@@ -68,6 +68,45 @@ TEST_CASE("model: a full pass, chunks and single tokens give the same logits", "
   }
 }
 
+TEST_CASE("model: a key-value shift carries the token before across chunks, and stops at documents",
+          "[model][streaming][kv_shift]") {
+  auto config = test::tiny_config();
+  config.kv_shift = true;
+  config.qk_norm = GENERATE(false, true);
+  auto const batch = test::random_batch("streaming", 2, 23, vocabulary);
+  Model<double> model(config, test::make_position(config, "rope"), 3);
+  auto const full = test::all_logits(model, batch);
+  for (int chunk : {1, 7}) CHECK(test::largest_difference(in_chunks(model, batch, chunk), full) < 1e-12);
+  auto without = config;
+  without.kv_shift = false;
+  Model<double> plain(without, test::make_position(config, "rope"), 3);
+  CHECK(test::largest_difference(test::all_logits(plain, batch), full) > 1e-3);
+
+  // Two documents in a row of 23: the second reads as it does alone.
+  int const cut = 9, rest = 23 - cut;
+  Batch packed = test::random_batch("streaming", 2, 23, vocabulary);
+  packed.documents = View2<int>("documents", 2, 23);
+  packed.positions = View2<double>("positions", 2, 23);
+  for (int b = 0; b < 2; ++b)
+    for (int i = 0; i < 23; ++i)
+      packed.documents(b, i) = i < cut ? 0 : 1, packed.positions(b, i) = i < cut ? i : i - cut;
+  auto const together = test::all_logits(model, packed);
+  auto const alone = test::all_logits(model, columns(batch, cut, rest));
+  for (int b = 0; b < 2; ++b)
+    for (int i = 0; i < rest; ++i) CHECK(row_difference(together, b * 23 + cut + i, alone, b * rest + i) < 1e-12);
+}
+
+TEST_CASE("model: a cache of a model with key-value shift goes back to the start or not at all", "[model][kv_shift]") {
+  auto config = test::tiny_config();
+  config.kv_shift = true;
+  Model<float> model(config, test::make_position(config, "rope"), 3);
+  KvCache<float> cache(config, 1, 8);
+  View2<float> const out("six", 6, vocabulary);
+  model.logits(Exec(), test::random_batch("cache", 1, 6, vocabulary), cache, out);
+  CHECK_THROWS_WITH(cache.truncate(3), Catch::Matchers::ContainsSubstring("cannot keep 3 of 6"));
+  CHECK_NOTHROW(cache.truncate(0));
+}
+
 TEST_CASE("model: in double the same logits differ by rounding only", "[model][streaming]") {
   auto const config = test::tiny_config();
   auto const batch = test::random_batch("streaming", 2, 40, vocabulary);

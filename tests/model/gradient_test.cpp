@@ -53,6 +53,16 @@ void check_gradients(ModelConfig const& config, std::vector<encoding::Choice> co
 }
 }  // namespace
 
+TEST_CASE("model: every gradient through a key-value shift equals central differences", "[model][gradient][kv_shift]") {
+  auto config = test::tiny_config();
+  config.kv_shift = true;
+  config.qk_norm = GENERATE(false, true);
+  auto batch = test::random_batch("a", 2, 7, config.vocabulary);
+  batch.documents = View2<int>("documents", 2, 7);
+  for (int i = 4; i < 7; ++i) batch.documents(1, i) = 1;
+  check_gradients(config, {{"rope", {}, {}}}, batch);
+}
+
 TEST_CASE("model: every gradient of a SwiGLU decoder equals central differences", "[model][gradient]") {
   auto const config = test::tiny_config();
   check_gradients(config, {{"nope", {}, {}}}, test::random_batch("a", 2, 7, config.vocabulary));

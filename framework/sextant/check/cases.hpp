@@ -13,13 +13,13 @@ struct CaseInput {
 
 /// Nothing for methods of another family.
 using CaseFamily = std::optional<EncodingCase>(CaseInput const&);
-CaseFamily plain_case;   // nope, embeddings, rope, alibi, t5, fox, hybrids, segments, grape_m, grape_a
-CaseFamily bias_case;    // kerple, sandwich, fire, ... and scales of the logits
-CaseFamily remap_case;   // rerope, self_extend, dual_chunk, sinks, ...
-CaseFamily row_case;     // shaw, transformer_xl, cope, dape
-CaseFamily path_case;    // path, grape_ap, xpos
-CaseFamily dense_case;   // learned bases, liere, several axes
-CaseFamily grape_case;   // contextual, phase-modulated and joint forms
+CaseFamily plain_case;  // nope, embeddings, rope, alibi, t5, fox, hybrids, segments, grape_m, grape_a
+CaseFamily bias_case;   // kerple, sandwich, fire, ... and scales of the logits
+CaseFamily remap_case;  // rerope, self_extend, dual_chunk, sinks, ...
+CaseFamily row_case;    // shaw, transformer_xl, cope, dape
+CaseFamily path_case;   // path, grape_ap, xpos
+CaseFamily dense_case;  // learned bases, liere, several axes
+CaseFamily grape_case;  // contextual, phase-modulated and joint forms
 
 /// One encoding by itself.
 EncodingCase alone(encoding::Choice choice, bool attends = true);

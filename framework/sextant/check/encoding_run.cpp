@@ -2,6 +2,7 @@
 #include <sextant/check/encoding_run.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace sextant::check {
 namespace {
@@ -15,18 +16,22 @@ std::vector<double> transposed(std::vector<double> const& in, std::size_t rows) 
   return out;
 }
 
-std::vector<double> positions_of(results::Group const& group, int batch, int length) {
-  std::vector<double> out;
-  if (!group.has_array("in/positions")) {
-    for (int i = 0; i < length; ++i) out.push_back(group.attribute<double>("start", 0.0) + i);
-    return out;
-  }
+struct Places {
+  std::vector<double> positions;    ///< [batch or 1, length]
+  std::vector<double> coordinates;  ///< [length, axes] or empty
+};
+Places places_of(results::Group const& group, int batch, int length) {
+  std::vector<double> running;
+  for (int i = 0; i < length; ++i) running.push_back(group.attribute<double>("start", 0.0) + i);
+  if (!group.has_array("in/positions")) return {running, {}};
   auto const& array = group.array("in/positions");
   auto const n = static_cast<std::size_t>(length), b = static_cast<std::size_t>(batch);
-  bool const flat = array.shape == results::Shape{n}, each = array.shape == results::Shape{b, n};
-  expect(flat || each, "in/positions is ", array.describe(), ", expected [", length, "] or [", batch, ", ", length,
-         "]");
-  return group.numbers("in/positions");
+  auto const numbers = group.numbers("in/positions");
+  if (array.shape == results::Shape{n} || array.shape == results::Shape{b, n} || array.shape == results::Shape{n, 1})
+    return {numbers, {}};
+  expect(array.shape.size() == 2 && array.shape[0] == n, "in/positions is ", array.describe(), ", expected [", length,
+         "], [", batch, ", ", length, "] or [", length, ", axes]");
+  return {running, numbers};
 }
 
 Allowed allowed_of(results::Group const& group, int length) {
@@ -66,7 +71,8 @@ class Run {
  private:
   void make_layer(encoding::Shape const& shape, int batch, int length) {
     position_ = std::make_shared<encoding::Position const>(what_.choice, registry_, shape);
-    layer_ = std::make_unique<Layer<T>>(position_, batch, length, positions_of(group_, batch, length));
+    auto const places = places_of(group_, batch, length);
+    layer_ = std::make_unique<Layer<T>>(position_, batch, length, places.positions, places.coordinates);
     std::vector<bool> filled(layer_->slots().size(), false);
     if (auto const* learned = group_.find_group("par"))
       for (auto const& [name, array] : learned->arrays) {
@@ -75,6 +81,7 @@ class Run {
         layer_->set(slot.index, slot.transposed ? transposed(values, array.shape.at(0)) : values);
         filled[slot.index] = true;
       }
+    for (auto const& picked : what_.picked) filled[index_of(picked.parameter)] = true;
     for (std::size_t n = 0; n < filled.size(); ++n)
       expect(filled[n], "the encoding trains ", layer_->slots()[n].name, ", and par/ has no numbers for it");
   }
@@ -109,9 +116,92 @@ class Run {
     out_["out/table"] = std::move(rows);
   }
 
+  /// One array of per-token values [batch, heads, length(, width)] as columns of a made-up token embedding.
+  struct Column {
+    EncodingCase::Picked const* what;
+    Tensor values;
+    int begin, width;  // of the columns, heads * width of them
+  };
+  std::vector<Column> columns_;
+
+  /// The tokens: the file's own, or the picked values side by side.
+  Tensor tokens() {
+    if (what_.picked.empty()) return tensor_of(group_, "in/x");
+    Tensor x;
+    int begin = 0;
+    for (auto const& picked : what_.picked) {
+      Tensor values = tensor_of(group_, picked.theirs);
+      expect(values.shape.size() == 3 || values.shape.size() == 4, picked.theirs,
+             " must be [batch, heads, length] or [batch, heads, length, width]");
+      int const width = values.shape.size() == 4 ? values.extent(3) : 1;
+      columns_.push_back({&picked, std::move(values), begin, width});
+      begin += columns_.back().values.extent(1) * width;
+    }
+    auto const& first = columns_.front().values;
+    x.shape = {first.shape[0], first.shape[2], static_cast<std::size_t>(begin)};
+    x.values.resize(first.shape[0] * first.shape[2] * begin);
+    for (auto const& c : columns_)
+      each_entry(
+          c, x, [](double& here, double const& theirs) { here = theirs; }, c.values);
+    return x;
+  }
+  template <class V, class F>
+  static void each_entry(Column const& c, Tensor& x, F&& f, V& values) {
+    std::size_t at = 0;
+    int const heads = c.values.extent(1), length = c.values.extent(2), all = x.extent(2);
+    for (int b = 0; b < c.values.extent(0); ++b)
+      for (int h = 0; h < heads; ++h)
+        for (int i = 0; i < length; ++i)
+          for (int w = 0; w < c.width; ++w)
+            f(x.values[(static_cast<std::size_t>(b) * length + i) * all + c.begin + h * c.width + w],
+              values.values[at++]);
+  }
+  /// Projections that pick the columns out again, so that what is projected are the file's values.
+  void set_picks(Tensor const& x) {
+    for (auto const& c : columns_) {
+      int const rows = c.values.extent(1) * c.width, all = x.extent(2);
+      std::vector<double> pick(static_cast<std::size_t>(rows) * all, 0.0);
+      for (int r = 0; r < rows; ++r) pick[static_cast<std::size_t>(r) * all + c.begin + r] = 1;
+      layer_->set(index_of(c.what->parameter), pick);
+    }
+  }
+  void gradients_of_picked(Tensor grad_x) {
+    for (auto const& c : columns_) {
+      Tensor out{c.values.shape, std::vector<double>(c.values.values.size())};
+      each_entry(
+          c, grad_x, [](double const& here, double& theirs) { theirs = here; }, out);
+      out_["grad/" + c.what->theirs.substr(3)] = std::move(out.values);
+    }
+  }
+  std::size_t index_of(std::string const& ours) const {
+    for (std::size_t n = 0; n < layer_->slots().size(); ++n)
+      if (layer_->slots()[n].name.ends_with("." + ours)) return n;
+    fail("the encoding has no parameter ", ours);
+  }
+
+  CaseProbe probe(int batch, int heads, int length, int head_dim, double scale, Allowed const& allowed) {
+    auto const places = places_of(group_, batch, length);
+    CaseProbe out{group_, *position_, places.coordinates.empty() ? places.positions : places.coordinates};
+    out.batch = batch, out.heads = heads, out.length = length, out.head_dim = head_dim;
+    out.gate = [this](std::size_t g) { return layer_->gate(g); };
+    out.feature = [this](std::size_t n) { return layer_->feature(n); };
+    out.set = [this](std::string const& ours, std::vector<double> const& values) {
+      layer_->set(index_of(ours), values);
+    };
+    out.bias = [this, scale, allowed] { return added(layer_->logits(scale, allowed)); };
+    return out;
+  }
+  static std::vector<double> added(typename Layer<T>::Logits const& logits) {
+    std::vector<double> out;
+    for (std::size_t i = 0; i < logits.biased.size(); ++i)
+      out.push_back(std::isinf(logits.biased[i]) && std::isinf(logits.scaled[i]) ? 0
+                                                                                 : logits.biased[i] - logits.scaled[i]);
+    return out;
+  }
+
   void attend() {
     Tensor const q = tensor_of(group_, "in/q"), k = tensor_of(group_, "in/k"), v = tensor_of(group_, "in/v");
-    Tensor const x = tensor_of(group_, "in/x");
+    Tensor const x = tokens();
     expect(q.shape.size() == 4 && k.shape.size() == 4 && v.shape.size() == 4,
            "in/q, in/k and in/v must be [batch, heads, length, channels]");
     int const batch = q.extent(0), heads = q.extent(1), length = q.extent(2);
@@ -119,21 +209,24 @@ class Run {
     encoding::Shape const shape{
         .heads = heads, .kv_heads = k.extent(1), .head_dim = q.extent(3), .value_dim = v.extent(3), .model_dim = width};
     make_layer(shape, batch, length);
+    set_picks(x);
     layer_->encode(q, k, x);
     out_["out/q_rot"] = layer_->query();
     out_["out/k_rot"] = layer_->key();
     double const scale = group_.attribute<double>("scale", 0.0);
-    auto const logits = layer_->logits(scale);
+    Allowed const allowed = allowed_of(group_, length);
+    auto const logits = layer_->logits(scale, allowed);
     out_["out/logits"] = logits.biased;
-    auto& bias = out_["out/bias"];
-    for (std::size_t i = 0; i < logits.biased.size(); ++i) bias.push_back(logits.biased[i] - logits.scaled[i]);
+    out_["out/bias"] = added(logits);
     own_quantities(batch, heads, length);
-    out_["out/o"] = layer_->attend(v, scale, allowed_of(group_, length));
+    if (what_.own) what_.own(probe(batch, heads, length, q.extent(3), scale, allowed), out_);
+    out_["out/o"] = layer_->attend(v, scale, allowed);
     if (!group_.has_array("in/loss_w")) return;
     auto grad = layer_->backward(tensor_of(group_, "in/loss_w"));
     out_["grad/q"] = std::move(grad.q);
     out_["grad/k"] = std::move(grad.k);
     out_["grad/v"] = std::move(grad.v);
+    if (!what_.picked.empty()) gradients_of_picked({x.shape, grad.x});
     out_["grad/x"] = std::move(grad.x);
   }
 
@@ -148,7 +241,7 @@ class Run {
       out_["out/log_f"] = std::move(sum);
     }
     if (group_.has_array("out/phase") && name == "segmented_theta")
-      for (double p : positions_of(group_, batch, length)) out_["out/phase"].push_back(term.encoding->phase(p));
+      for (double p : places_of(group_, batch, length).positions) out_["out/phase"].push_back(term.encoding->phase(p));
     if (group_.has_array("out/mscale") && name == "rope")
       out_["out/mscale"] = {layer_->binding().frequencies(0, 0).attention_factor};
     if (group_.has_array("out/bucket") && name == "t5") {
@@ -160,7 +253,7 @@ class Run {
         for (std::size_t n = 0; n < buckets; ++n) number.push_back(static_cast<double>(n));
       auto const slot = slot_of("rel_bias").index;
       layer_->set(slot, number);
-      auto const logits = layer_->logits(1e-30);  // the product leaves no trace beside whole numbers
+      auto const logits = layer_->logits(1e-30, {});  // the product leaves no trace beside whole numbers
       for (int n = 0; n < length * length; ++n) out_["out/bucket"].push_back(std::round(logits.biased[n]));
       layer_->set(slot, transposed(kept, buckets));
     }

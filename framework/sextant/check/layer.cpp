@@ -1,26 +1,11 @@
 #include <sextant/base/error.hpp>
 #include <sextant/check/layer.hpp>
+#include <sextant/check/record.hpp>
 
 #include <limits>
 
 namespace sextant::check {
 namespace {
-
-/// Copies the tile's logits as they are at this link of the chain.
-template <class T>
-class Record final : public kernels::TileModifier<T> {
- public:
-  explicit Record(View4<T> logits) : logits_(std::move(logits)) {}
-  void forward(kernels::Tile<T> const& tile) const override {
-    for (int r = 0; r < tile.rows; ++r)
-      for (int c = 0; c < tile.cols; ++c)
-        logits_(tile.batch, tile.head, tile.row + r, tile.col + c) = tile.logit[r * tile.stride + c];
-  }
-  void backward(kernels::Tile<T> const&, T const*, int) override {}
-
- private:
-  View4<T> logits_;
-};
 
 /// Hides the pairs that a pattern [length, length] does not allow.
 template <class T>
@@ -44,7 +29,7 @@ class Hide final : public kernels::TileModifier<T> {
 
 template <class T>
 Layer<T>::Layer(std::shared_ptr<encoding::Position const> position, int batch, int length,
-                std::vector<double> const& positions)
+                std::vector<double> const& positions, std::vector<double> const& coordinates)
     : binding_(std::move(position), 1), batch_(batch), length_(length) {
   for (auto const& slot : binding_.slots()) {
     std::size_t const n = slot.parameter->info.size();
@@ -61,6 +46,12 @@ Layer<T>::Layer(std::shared_ptr<encoding::Position const> position, int batch, i
   tokens.batch = batch;
   tokens.count = length;
   tokens.position = ids;
+  if (!coordinates.empty()) {
+    expect(coordinates.size() % static_cast<std::size_t>(length) == 0, "coordinates hold ", coordinates.size(),
+           " numbers, expected a multiple of ", length);
+    tokens.coordinates = View3<double>("coordinates", 1, length, coordinates.size() / length);
+    std::copy(coordinates.begin(), coordinates.end(), tokens.coordinates.data());
+  }
   binding_.begin(Exec(), tokens);
 }
 
@@ -123,13 +114,13 @@ void Layer<T>::encode(Tensor const& q, Tensor const& k, Tensor const& x) {
     for (std::size_t i = 0; i < x.values.size(); ++i) x_.data()[i] = static_cast<T>(x.values[i]);
   }
   expect(!binding_.reads_tokens() || x_.size() > 0, "the encoding reads tokens, and there is no in/x");
-  binding_.encode(Exec(), 0, View2<T const>(x_), heads(q_), heads(k_), cache_);
+  encoded_ = binding_.encode(Exec(), 0, View2<T const>(x_), heads(q_), heads(k_), state_);
 }
 
 template <class T>
 std::vector<double> Layer<T>::gate(std::size_t g) const {
-  expect(g < cache_.gates.size(), "there is no gate ", g);
-  auto const& value = cache_.gates[g].value;
+  expect(g < state_.gates.size(), "there is no gate ", g);
+  auto const& value = state_.gates[g].value;
   std::vector<double> out;
   for (std::size_t b = 0; b < value.extent(0); ++b)
     for (std::size_t h = 0; h < value.extent(1); ++h)
@@ -138,29 +129,50 @@ std::vector<double> Layer<T>::gate(std::size_t g) const {
 }
 
 template <class T>
-kernels::AttentionInput<T> Layer<T>::input(View4<T> const& v, double scale) const {
+std::vector<double> Layer<T>::feature(std::size_t n) const {
+  expect(n < state_.features.size(), "there is no feature ", n);
+  auto const& value = state_.features[n].value;
+  std::vector<double> out;
+  for (std::size_t b = 0; b < value.extent(0); ++b)
+    for (std::size_t h = 0; h < value.extent(1); ++h)
+      for (int i = 0; i < length_; ++i)
+        for (std::size_t c = 0; c < value.extent(3); ++c) out.push_back(value(b, h, i, c));
+  return out;
+}
+
+template <class T>
+std::vector<double> Layer<T>::packed(Heads<T> const& v) {
+  View4<T> to("packed", v.extent(0), v.extent(1), v.extent(2), v.extent(3));
+  Kokkos::deep_copy(to, v);
+  return numbers(to);
+}
+
+template <class T>
+kernels::AttentionInput<T> Layer<T>::input(View4<T> const& v, double scale, bool gradient) {
   kernels::AttentionInput<T> in;
-  in.query = Heads<T const>(heads(q_));
-  in.key = Heads<T const>(heads(k_));
-  in.value = Heads<T const>(heads(v));
-  in.query_position = binding_.query_position();
-  in.key_position = binding_.key_position();
   in.scale = scale;
+  binding_.connect(Exec(), 0, encoded_.query, {encoded_.key.begin(), encoded_.key.end()}, state_, gradient, in);
+  in.value = Heads<T const>(heads(v));
   return in;
 }
 
 template <class T>
-auto Layer<T>::logits(double scale) -> Logits {
+auto Layer<T>::logits(double scale, Allowed const& allowed) -> Logits {
   std::size_t const heads_n = q_.extent(1);
   View4<T> before("logits before", batch_, heads_n, length_, length_),
       after("logits", batch_, heads_n, length_, length_);
-  Kokkos::deep_copy(after, std::numeric_limits<T>::quiet_NaN());  // a tile that nobody visits shows
-  Record<T> first(before), last(after);
   View4<T> v("value", batch_, k_.extent(1), length_, 1), out("out", batch_, heads_n, length_, 1);
-  auto in = input(v, scale);
-  in.mask.causal = false;
-  in.modifiers = binding_.modifiers(Exec(), 0, cache_, false);
-  in.modifiers.insert(in.modifiers.begin(), &first);
+  auto in = input(v, scale, false);
+  bool const every_pair = in.rows.empty() && !in.branch_rule;
+  in.mask.causal = every_pair ? false : allowed.causal;
+  T const unvisited = every_pair ? std::numeric_limits<T>::quiet_NaN() : -std::numeric_limits<T>::infinity();
+  Kokkos::deep_copy(before, unvisited);  // a tile that nobody visits shows
+  Kokkos::deep_copy(after, unvisited);
+  RecordLogits<T> first(before), last(after);
+  if (in.rows.empty())
+    in.modifiers.insert(in.modifiers.begin(), &first);
+  else
+    in.rows.insert(in.rows.begin(), &first);
   in.modifiers.push_back(&last);
   kernels::attention_forward<T>(Exec(), in, heads(out), View3<T>("lse", batch_, heads_n, length_), workspace_);
   return {numbers(before), numbers(after)};
@@ -169,9 +181,8 @@ auto Layer<T>::logits(double scale) -> Logits {
 template <class T>
 std::vector<double> Layer<T>::attend(Tensor const& v, double scale, Allowed const& allowed) {
   v_ = upload(v);
-  used_ = input(v_, scale);
+  used_ = input(v_, scale, true);
   used_.mask.causal = allowed.causal;
-  used_.modifiers = binding_.modifiers(Exec(), 0, cache_, true);
   if (!allowed.pairs.empty()) {
     hide_ = std::make_unique<Hide<T>>(allowed.pairs, length_);
     used_.modifiers.push_back(hide_.get());
@@ -189,9 +200,13 @@ auto Layer<T>::backward(Tensor const& grad_out) -> Gradients {
   View4<T> gk("gk", k_.extent(0), k_.extent(1), k_.extent(2), k_.extent(3));
   View4<T> gv("gv", v_.extent(0), v_.extent(1), v_.extent(2), v_.extent(3));
   View2<T> gx("gx", x_.extent(0), x_.extent(1));
-  kernels::attention_backward<T>(Exec(), used_, Heads<T const>(heads(out_)), log_sum_exp_, Heads<T const>(heads(g)),
-                                 heads(gq), heads(gk), heads(gv), workspace_);
-  binding_.encode_backward(Exec(), 0, View2<T const>(x_), heads(q_), heads(k_), heads(gq), heads(gk), gx, cache_);
+  auto const grads = binding_.gradients(0, heads(gq), heads(gk));
+  kernels::attention_backward<T>(
+      Exec(), used_, Heads<T const>(heads(out_)), log_sum_exp_, Heads<T const>(heads(g)), grads.query.front(),
+      grads.key.front(), heads(gv), workspace_,
+      {{grads.query.begin() + 1, grads.query.end()}, {grads.key.begin() + 1, grads.key.end()}});
+  binding_.encode_backward(Exec(), 0, View2<T const>(x_), heads(q_), heads(k_), grads, heads(gq), heads(gk), gx,
+                           state_);
   return {numbers(gq), numbers(gk), numbers(gv), {gx.data(), gx.data() + gx.size()}};
 }
 

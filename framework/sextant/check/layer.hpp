@@ -26,8 +26,9 @@ struct Allowed {
 template <class T>
 class Layer {
  public:
-  Layer(std::shared_ptr<encoding::Position const> position, int batch, int length,
-        std::vector<double> const& positions);
+  /// `positions` [batch or 1, length]; `coordinates` [length, axes] for encodings of several axes, or empty.
+  Layer(std::shared_ptr<encoding::Position const> position, int batch, int length, std::vector<double> const& positions,
+        std::vector<double> const& coordinates = {});
 
   std::vector<typename encoding::Binding<T>::Slot> const& slots() const { return binding_.slots(); }
   encoding::Binding<T> const& binding() const { return binding_; }
@@ -42,16 +43,20 @@ class Layer {
   /// Gates and turns q [batch, heads, length, head_dim], k [batch, kv_heads, ...]; x may be empty where no gate reads
   /// tokens.
   void encode(Tensor const& q, Tensor const& k, Tensor const& x);
-  std::vector<double> query() const { return numbers(q_); }
-  std::vector<double> key() const { return numbers(k_); }
-  /// Value of gate g of all the block's gates, after its scan: [batch, heads, length].
+  /// What attention multiplies (branch 0).
+  std::vector<double> query() const { return packed(encoded_.query.front()); }
+  std::vector<double> key() const { return packed(encoded_.key.front()); }
+  /// Value of gate g of all the block's gates, after its scan: [batch, heads or 1, length].
   std::vector<double> gate(std::size_t g) const;
+  /// Values of feature n of all the block's features: [batch, heads, length, width].
+  std::vector<double> feature(std::size_t n) const;
 
   struct Logits {
-    std::vector<double> scaled, biased;  ///< [batch, heads, length, length] before and after the modifier chain
+    std::vector<double> scaled, biased;  ///< [batch, heads, length, length] before and after what is added to them
   };
-  /// Of every pair, the hidden ones too, as the tiles of the fused attention hold them.
-  Logits logits(double scale);
+  /// Of every pair, the hidden ones too, as the fused attention holds them. Encodings that work on whole rows or hide
+  /// pairs see what is `allowed`; there hidden pairs are -infinity in both.
+  Logits logits(double scale, Allowed const& allowed);
   /// [batch, heads, length, value_dim]
   std::vector<double> attend(Tensor const& v, double scale, Allowed const& allowed);
 
@@ -65,7 +70,8 @@ class Layer {
   static View4<T> upload(Tensor const& t);
   static Heads<T> heads(View4<T> const& v);
   static std::vector<double> numbers(View4<T> const& v);
-  kernels::AttentionInput<T> input(View4<T> const& v, double scale) const;
+  static std::vector<double> packed(Heads<T> const& v);
+  kernels::AttentionInput<T> input(View4<T> const& v, double scale, bool gradient);
 
   encoding::Binding<T> binding_;
   int batch_, length_;
@@ -73,7 +79,8 @@ class Layer {
   View2<T> x_;
   View4<T> q_, k_, v_, out_;
   View3<T> log_sum_exp_;
-  encoding::GateCache cache_;
+  encoding::TokenState<T> state_;
+  encoding::Encoded<T> encoded_;
   kernels::AttentionInput<T> used_;
   std::unique_ptr<kernels::TileModifier<T>> hide_;
   kernels::AttentionWorkspace workspace_;

@@ -1,6 +1,6 @@
+// A Binding's structure: which slots belong to which term and layer, and what one call's tokens are.
 #include <sextant/base/error.hpp>
-#include <sextant/encoding/binding.hpp>
-#include <sextant/encoding/gates.hpp>
+#include <sextant/encoding/binding_state.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -8,23 +8,6 @@
 
 namespace sextant::encoding {
 namespace {
-
-template <class T>
-std::vector<double> to_doubles(View1<T> const& view) {
-  std::vector<double> out(view.size());
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<double>(view(i));
-  return out;
-}
-template <class T>
-void add_to(View1<T> const& view, std::vector<double> const& more) {
-  for (std::size_t i = 0; i < more.size(); ++i) view(i) += static_cast<T>(more[i]);
-}
-
-/// What is known of the positions of one call.
-struct Ranges {
-  double least_offset = 0, most_offset = 0;
-  bool whole = true;
-};
 
 Ranges ranges_of(Tokens const& tokens) {
   Ranges out;
@@ -52,55 +35,27 @@ bool same(View2<double> const& a, View2<double> const& b) {
          (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
 }
 
-template <class T>
-GateInputRows<T> rows_of(Heads<T> const& x, int head_begin, int channel_begin, int width, int group) {
-  return {x.data() + static_cast<std::int64_t>(x.stride_1()) * (head_begin / group) + channel_begin,
-          static_cast<std::int64_t>(x.stride_0()),
-          static_cast<std::int64_t>(x.stride_1()),
-          static_cast<std::int64_t>(x.stride_2()),
-          group,
-          width};
-}
-template <class T>
-GateInputRows<T> rows_of(View2<T> const& x, int count) {
-  std::int64_t const row = static_cast<std::int64_t>(x.stride_0());
-  return {x.data(), row * count, 0, row, 1, x.extent_int(1)};
+/// Where each of a term's parameters goes, by its name within the term.
+std::map<std::string, int*> places(Owner& owner, Stages const& stages, std::vector<ParameterInfo> const& tensors) {
+  std::map<std::string, int*> out;
+  owner.gates.resize(stages.gates.size());
+  owner.features.resize(stages.features.size());
+  owner.tensors.resize(tensors.size(), -1);
+  for (std::size_t g = 0; g < stages.gates.size(); ++g) {
+    if (stages.gates[g].weight_name) out[stages.gates[g].weight_name] = &owner.gates[g].projection;
+    if (stages.gates[g].bias_name) out[stages.gates[g].bias_name] = &owner.gates[g].bias;
+  }
+  for (std::size_t f = 0; f < stages.features.size(); ++f) {
+    std::string const name = stages.features[f].name;
+    auto& mine = owner.features[f];
+    out[name] = &mine.weight, out[name + "_down"] = &mine.down, out[name + "_up"] = &mine.up;
+    out[name + "_conv"] = &mine.conv;
+  }
+  for (std::size_t n = 0; n < tensors.size(); ++n) out[tensors[n].name] = &owner.tensors[n];
+  return out;
 }
 
 }  // namespace
-
-std::size_t GateCache::bytes_per_token() const {
-  std::size_t bytes = 0;
-  for (auto const& gate : gates) bytes += 2 * sizeof(double) * gate.z.extent(1);
-  return bytes;
-}
-
-template <class T>
-struct Binding<T>::State {
-  struct Owner {  // slots of one term in one layer; -1: none
-    int weights = -1, table = -1;
-    std::vector<int> projection, bias;  // per gate
-  };
-  struct TermState {
-    Stages stages;
-    std::unique_ptr<Bias<T>> bias;
-    std::vector<double> constant;  // weights that are not trained
-    int first_gate = 0;            // in GateCache::gates
-    View2<double> phase;           // rotary: of the new tokens
-    kernels::RotationTable<T> table;
-    std::vector<double> table_inv_freq;  // what the table was formed for
-    double table_factor = 1;
-    bool table_fresh = false;
-    View2<T> rows;  // embedding rows of the new tokens
-  };
-  std::vector<std::vector<Owner>> owners;  // [layer][term]
-  std::vector<TermState> terms;
-  std::vector<View1<T>> weights, gradients;
-  Tokens tokens;
-  Ranges ranges;
-  View2<double> query_position, key_position;
-  int layers = 0, gates = 0;
-};
 
 template <class T>
 Binding<T>::~Binding() = default;
@@ -112,49 +67,62 @@ Binding<T>::Binding(std::shared_ptr<Position const> position, int layers)
     : position_(std::move(position)), state_(std::make_unique<State>()) {
   State& s = *state_;
   s.layers = layers;
-  auto const& terms = position_->terms();
-  s.owners.assign(layers, std::vector<typename State::Owner>(terms.size()));
-  for (auto const& term : terms) {
-    typename State::TermState t;
+  for (auto const& term : position_->terms()) {
+    TermState t;
     t.stages = term.encoding->stages(term.shape);
     t.bias = t.stages.bias ? term.encoding->template bias<T>(term.shape) : nullptr;
+    t.transform = t.stages.transform ? term.encoding->template transform<T>(term.shape) : nullptr;
+    t.rows = t.stages.rows ? term.encoding->template rows<T>(term.shape) : nullptr;
     t.constant = position_->initial_weights(term);
     t.first_gate = s.gates;
+    t.first_feature = s.features;
     s.gates += static_cast<int>(t.stages.gates.size());
+    s.features += static_cast<int>(t.stages.features.size());
+    if (t.transform) {
+      t.lifted = term.encoding->lifted(term.shape);
+      expect(t.lifted >= term.channels, term.label, ": a transform to ", t.lifted, " channels of ", term.channels,
+             ", expected at least as many");
+      t.extra_begin = position_->shape().head_dim + s.extra;
+      s.extra += t.lifted - term.channels;
+    }
+    for (auto const& gate : t.stages.gates)
+      expect(!gate.shared_by_heads || (!t.bias && !t.rows && gate.input == GateInput::token), term.label,
+             ": a gate shared by heads can only be a phase, and reads the token");
+    for (auto const* set : {&t.stages.branches})
+      expect(*set <= 100, term.label, " has ", *set, " branches, expected at most 100");
     s.terms.push_back(std::move(t));
   }
+  name_slots();
+}
+
+template <class T>
+void Binding<T>::name_slots() {
+  State& s = *state_;
+  auto const& terms = position_->terms();
+  s.owners.assign(s.layers, std::vector<Owner>(terms.size()));
+  std::vector<std::vector<std::map<std::string, int*>>> by_name(s.layers);
+  for (int l = 0; l < s.layers; ++l)
+    for (std::size_t t = 0; t < terms.size(); ++t)
+      by_name[l].push_back(places(s.owners[l][t], s.terms[t].stages, terms[t].encoding->tensors(terms[t].shape)));
   for (auto const& parameter : position_->parameters()) {
-    Term const& term = terms[parameter.term];
-    auto const& specs = s.terms[parameter.term].stages.gates;
-    int const copies = parameter.info.per_layer ? layers : 1;
-    for (int l = 0; l < copies; ++l) {
+    auto const t = static_cast<std::size_t>(parameter.term);
+    bool const per_layer = parameter.info.per_layer;
+    for (int l = 0; l < (per_layer ? s.layers : 1); ++l) {
+      if (per_layer && !active(l, t)) continue;
       int const slot = static_cast<int>(slots_.size());
-      bool const per_layer = parameter.info.per_layer;
       slots_.push_back(
           {(per_layer ? text("layers.", l, ".") : std::string()) + parameter.name, per_layer ? l : -1, &parameter});
-      for (int owner = per_layer ? l : 0; owner < (per_layer ? l + 1 : layers); ++owner) {
-        auto& mine = s.owners[owner][parameter.term];
-        mine.projection.resize(specs.size(), -1);
-        mine.bias.resize(specs.size(), -1);
-        bool gate = false;
-        for (std::size_t g = 0; g < specs.size(); ++g) {
-          if (specs[g].weight_name && parameter.info.name == specs[g].weight_name)
-            mine.projection[g] = slot, gate = true;
-          if (specs[g].bias_name && parameter.info.name == specs[g].bias_name) mine.bias[g] = slot, gate = true;
-        }
-        if (gate) continue;
-        if (term.encoding->table_length() > 0)
-          mine.table = slot;
+      for (int layer = per_layer ? l : 0; layer < (per_layer ? l + 1 : s.layers); ++layer) {
+        auto const known = by_name[layer][t].find(parameter.info.name);
+        if (known != by_name[layer][t].end())
+          *known->second = slot;
+        else if (terms[t].encoding->table_length() > 0)
+          s.owners[layer][t].table = slot;
         else
-          mine.weights = slot;
+          s.owners[layer][t].weights = slot;
       }
     }
   }
-  for (auto& layer : s.owners)
-    for (std::size_t t = 0; t < layer.size(); ++t) {
-      layer[t].projection.resize(s.terms[t].stages.gates.size(), -1);
-      layer[t].bias.resize(s.terms[t].stages.gates.size(), -1);
-    }
 }
 
 template <class T>
@@ -179,6 +147,52 @@ View2<double> const& Binding<T>::key_position() const {
 }
 
 template <class T>
+bool Binding<T>::active(int layer, std::size_t term) const {
+  return position_->terms()[term].acts_in(layer);
+}
+
+template <class T>
+int Binding<T>::branches(int layer) const {
+  int most = 1;
+  for (std::size_t t = 0; t < terms(); ++t)
+    if (active(layer, t)) most = std::max(most, state_->terms[t].stages.branches);
+  return most;
+}
+template <class T>
+Term const* Binding<T>::only_branching(int layer) const {
+  Term const* found = nullptr;
+  for (std::size_t t = 0; t < terms(); ++t) {
+    if (!active(layer, t) || state_->terms[t].stages.branches == 0) continue;
+    if (found) return nullptr;
+    found = &position_->terms()[t];
+  }
+  return found;
+}
+template <class T>
+int Binding<T>::key_sets(int layer) const {
+  Term const* const only = only_branching(layer);
+  return only ? only->encoding->key_sets() : branches(layer);
+}
+template <class T>
+int Binding<T>::key_set(int layer, int branch) const {
+  Term const* const only = only_branching(layer);
+  return only ? only->encoding->key_set(branch) : branch;
+}
+template <class T>
+int Binding<T>::key_dim(int layer) const {
+  for (std::size_t t = 0; t < terms(); ++t)
+    if (active(layer, t) && state_->terms[t].transform) return position_->shape().head_dim + state_->extra;
+  return position_->shape().head_dim;
+}
+template <class T>
+bool Binding<T>::apart(int layer) const {
+  if (branches(layer) > 1 || key_sets(layer) > 1) return true;
+  for (std::size_t t = 0; t < terms(); ++t)
+    if (active(layer, t) && (state_->terms[t].transform || state_->terms[t].stages.scale_query)) return true;
+  return false;
+}
+
+template <class T>
 void Binding<T>::begin(Exec const& exec, Tokens const& tokens) {
   State& s = *state_;
   int const len = tokens.first + tokens.count, rows = tokens.position.extent_int(0);
@@ -190,7 +204,13 @@ void Binding<T>::begin(Exec const& exec, Tokens const& tokens) {
              (tokens.document.extent_int(0) == tokens.batch && tokens.document.extent_int(1) == len),
          "position: document ids are [", tokens.document.extent(0), ", ", tokens.document.extent(1), "], expected [",
          tokens.batch, ", ", len, "]");
-  bool const same_place = s.key_position.extent_int(0) > 0 && s.tokens.first == tokens.first &&
+  expect(tokens.coordinates.size() == 0 ||
+             (tokens.coordinates.extent_int(1) == len &&
+              (tokens.coordinates.extent_int(0) == 1 || tokens.coordinates.extent_int(0) == tokens.batch)),
+         "position: coordinates are [", tokens.coordinates.extent(0), ", ", tokens.coordinates.extent(1), ", ",
+         tokens.coordinates.extent(2), "], expected [", tokens.batch, " or 1, ", len, ", axes]");
+  bool const same_place = tokens.coordinates.size() == 0 && s.tokens.coordinates.size() == 0 &&
+                          s.key_position.extent_int(0) > 0 && s.tokens.first == tokens.first &&
                           s.tokens.count == tokens.count && same(s.key_position, tokens.position);
   s.tokens = tokens;
   if (!same_place) {
@@ -203,289 +223,117 @@ void Binding<T>::begin(Exec const& exec, Tokens const& tokens) {
         if (j >= tokens.first) s.query_position(b, j - tokens.first) = tokens.position(b, j);
       }
   }
-  auto const& terms = position_->terms();
-  for (std::size_t t = 0; t < terms.size(); ++t) {
-    auto& mine = s.terms[t];
-    if (same_place) continue;
-    if (mine.stages.rotate) {
-      mine.phase = View2<double>(uninitialized("phase"), rows, tokens.count);
-      for (int b = 0; b < rows; ++b)
-        for (int i = 0; i < tokens.count; ++i) mine.phase(b, i) = terms[t].encoding->phase(s.query_position(b, i));
-      mine.table_fresh = false;
-    }
-    if (mine.stages.embed && terms[t].encoding->table_length() == 0) {
-      int const width = position_->shape().model_dim;
-      mine.rows = View2<T>(uninitialized("embedding rows"), static_cast<std::size_t>(rows) * tokens.count, width);
-      auto const out = mine.rows;
-      auto const* encoding = terms[t].encoding.get();
-      Shape const shape = terms[t].shape;
-      auto const at = s.query_position;
-      int const count = tokens.count;
-      Kokkos::parallel_for("sextant::embedding_rows",
-                           Kokkos::RangePolicy<Exec>(exec, 0, static_cast<std::int64_t>(rows) * count),
-                           [=](std::int64_t row) {
-                             std::vector<double> values(width);
-                             encoding->embed_row(shape, at(row / count, row % count), values.data());
-                             for (int c = 0; c < width; ++c) out(row, c) = static_cast<T>(values[c]);
-                           });
-    }
+  if (same_place) return;
+  for (std::size_t t = 0; t < terms(); ++t) {
+    form_positions(t);
+    if (s.terms[t].stages.embed && position_->terms()[t].encoding->table_length() == 0) form_embedding_rows(exec, t);
   }
 }
 
+namespace {
+/// Coordinates of new token i of row b along the axes that a term reads.
+void coordinates_at(Tokens const& tokens, Term const& term, int axes, int b, int i, double* out) {
+  int const at = tokens.first + i;
+  if (axes > 1 && tokens.coordinates.size() > 0) {
+    expect(tokens.coordinates.extent_int(2) == axes, term.label, " reads positions of ", axes, " axes, found ",
+           tokens.coordinates.extent(2));
+    for (int a = 0; a < axes; ++a) out[a] = tokens.coordinates(tokens.coordinates.extent(0) > 1 ? b : 0, at, a);
+  } else {
+    term.encoding->coordinates(tokens.position(tokens.position.extent(0) > 1 ? b : 0, at), out);
+  }
+  for (int a = 0; a < axes; ++a)
+    expect(std::isfinite(out[a]), term.label, ": coordinate ", a, " of token ", at, " is ", out[a],
+           ", expected a finite number");
+}
+}  // namespace
+
 template <class T>
-bool Binding<T>::embeds() const {
-  return std::any_of(state_->terms.begin(), state_->terms.end(), [](auto const& t) { return t.stages.embed; });
+void Binding<T>::form_positions(std::size_t t) {
+  auto& mine = state_->terms[t];
+  Term const& term = position_->terms()[t];
+  auto const& tokens = state_->tokens;
+  int const rows = std::max(state_->query_position.extent_int(0), tokens.coordinates.extent_int(0));
+  int const count = tokens.count, axes = mine.stages.axes;
+  mine.tables_fresh = false;
+  auto const at = state_->query_position;
+  if (mine.transform || (mine.stages.rotate && axes > 1)) {
+    mine.coordinates = View3<double>(uninitialized("coordinates"), rows, count, axes);
+    for (int b = 0; b < rows; ++b)
+      for (int i = 0; i < count; ++i) coordinates_at(tokens, term, axes, b, i, &mine.coordinates(b, i, 0));
+  }
+  if (!mine.stages.rotate) return;
+  mine.turns.clear();
+  if (term.encoding->rotary(term.shape).phase_gate >= 0) return mine.turns.resize(1);  // formed layer by layer
+  if (axes > 1) {
+    expect(mine.stages.branches == 0, term.label, ": branches and several axes do not go together");
+    mine.turns.resize(1);
+    mine.turns[0].phase = View4<double>(mine.coordinates.data(), rows, 1, count, axes);
+    return;
+  }
+  auto const turn = [&](auto&& phase) {
+    View4<double> out(uninitialized("phase"), at.extent(0), 1, count, 1);
+    for (int b = 0; b < at.extent_int(0); ++b)
+      for (int i = 0; i < count; ++i) out(b, 0, i, 0) = phase(at(b, i));
+    mine.turns.push_back({out, {}});
+  };
+  auto const& encoding = *term.encoding;
+  if (mine.stages.branches == 0) return turn([&](double p) { return encoding.phase(p); });
+  for (int n = 0; n < mine.stages.branches; ++n) turn([&](double p) { return encoding.query_phase(n, p); });
+  for (int n = 0; n < encoding.key_sets(); ++n) turn([&](double p) { return encoding.key_phase(n, p); });
 }
 
 template <class T>
 bool Binding<T>::reads_tokens() const {
-  for (auto const& t : state_->terms)
+  for (auto const& t : state_->terms) {
+    if (!t.stages.features.empty()) return true;
     for (auto const& spec : t.stages.gates)
       if (spec.active && spec.weight_name && spec.input == GateInput::token) return true;
+  }
   return false;
 }
 
-namespace {
-/// Row of a trained table for a position. Throws where the table has none.
-std::int64_t table_row(std::string const& label, double position, int length) {
-  expect(position == std::floor(position) && position >= 0, label, ": position ", position,
-         " has no row: expected a whole number from 0");
-  expect(position < length, label, ": position ", position, " is past its table of ", length,
-         " rows; it was not trained there and has nothing to give: raise max_length and train again, or shorten the "
-         "input");
-  return static_cast<std::int64_t>(position);
-}
-}  // namespace
-
 template <class T>
-void Binding<T>::embed(Exec const& exec, View2<T> const& x) {
-  State& s = *state_;
-  int const count = s.tokens.count, width = x.extent_int(1);
-  bool const shared = s.query_position.extent_int(0) == 1;
-  for (std::size_t t = 0; t < s.terms.size(); ++t) {
-    if (!s.terms[t].stages.embed) continue;
-    Term const& term = position_->terms()[t];
-    T const scale = static_cast<T>(term.encoding->token_scale(term.shape));
-    int const length = term.encoding->table_length();
-    if (length > 0)
-      for (std::size_t n = 0; n < s.query_position.size(); ++n)
-        table_row(term.label, s.query_position.data()[n], length);
-    auto const rows = s.terms[t].rows;
-    auto const table = length > 0 ? s.weights[s.owners[0][t].table] : View1<T>();
-    auto const at = s.query_position;
-    Kokkos::parallel_for("sextant::embed", Kokkos::RangePolicy<Exec>(exec, 0, x.extent(0)), [=](std::int64_t token) {
-      std::int64_t const b = shared ? 0 : token / count, i = token % count;
-      T const* row = length > 0 ? &table(static_cast<std::int64_t>(at(b, i)) * width) : &rows(b * count + i, 0);
-      for (int c = 0; c < width; ++c) x(token, c) = scale * x(token, c) + row[c];
-    });
-  }
-  exec.fence();
-}
-
-template <class T>
-void Binding<T>::embed_backward(Exec const& exec, View2<T> const& grad) {
-  State& s = *state_;
-  int const count = s.tokens.count, width = grad.extent_int(1);
-  bool const shared = s.query_position.extent_int(0) == 1;
-  for (std::size_t t = s.terms.size(); t-- > 0;) {
-    if (!s.terms[t].stages.embed) continue;
-    Term const& term = position_->terms()[t];
-    auto const at = s.query_position;
-    if (term.encoding->table_length() > 0) {
-      auto const out = s.gradients[s.owners[0][t].table];
-      constexpr int block = 16;  // channels; tokens in order inside each, so repeated positions sum in a fixed order
-      Kokkos::parallel_for("sextant::embed_backward", Kokkos::RangePolicy<Exec>(exec, 0, (width + block - 1) / block),
-                           [=](std::int64_t n) {
-                             int const end = std::min<int>(width, static_cast<int>(n + 1) * block);
-                             for (std::size_t token = 0; token < grad.extent(0); ++token) {
-                               auto const p = static_cast<std::int64_t>(at(shared ? 0 : token / count, token % count));
-                               for (int c = static_cast<int>(n) * block; c < end; ++c)
-                                 out(p * width + c) += grad(token, c);
-                             }
-                           });
-    }
-    T const scale = static_cast<T>(term.encoding->token_scale(term.shape));
-    if (scale != T(1))
-      Kokkos::parallel_for("sextant::embed_scale", Kokkos::RangePolicy<Exec>(exec, 0, grad.extent(0)),
-                           [=](std::int64_t token) {
-                             for (int c = 0; c < width; ++c) grad(token, c) *= scale;
-                           });
-  }
-  exec.fence();
-}
-
-template <class T>
-void Binding<T>::reserve(GateCache& cache, int batch, int capacity) const {
-  if (cache.batch == batch && cache.capacity >= capacity &&
-      cache.gates.size() == static_cast<std::size_t>(state_->gates))
-    return;
-  auto const old = cache;
-  cache.batch = batch;
-  cache.capacity = capacity;
-  cache.gates.assign(state_->gates, {});
-  for (std::size_t t = 0; t < state_->terms.size(); ++t)
-    for (std::size_t g = 0; g < state_->terms[t].stages.gates.size(); ++g) {
-      if (!state_->terms[t].stages.gates[g].active) continue;
-      std::size_t const n = state_->terms[t].first_gate + g;
-      int const heads = position_->terms()[t].heads;
-      cache.gates[n].z = View3<double>("gate z", batch, heads, capacity);
-      cache.gates[n].value = View3<double>("gate value", batch, heads, capacity);
-      if (old.batch != batch || old.gates.size() <= n) continue;
-      for (int b = 0; b < batch; ++b)
-        for (int h = 0; h < heads; ++h)
-          for (int i = 0; i < std::min(old.capacity, capacity); ++i) {
-            cache.gates[n].z(b, h, i) = old.gates[n].z(b, h, i);
-            cache.gates[n].value(b, h, i) = old.gates[n].value(b, h, i);
-          }
-    }
-}
-
-namespace {
-/// The gate's own numbers in double, its projection normalised where the spec says so.
-template <class T>
-GateWork gate_work(Term const& term, GateSpec const& spec, int index, std::vector<double> weights,
-                   View1<T> const* projection, View1<T> const* bias) {
-  GateWork work;
-  work.term = &term;
-  work.spec = spec;
-  work.index = index;
-  work.divisor = spec.divisor > 0 ? spec.divisor : std::sqrt(static_cast<double>(term.shape.head_dim));
-  work.weights = std::move(weights);
-  work.weight_count = term.encoding->weight_count(term.shape);
-  if (bias) work.bias = to_doubles(*bias);
-  if (!projection) return work;
-  work.projection = to_doubles(*projection);
-  std::size_t const width = work.projection.size() / term.heads;
-  work.norm.assign(term.heads, 1.0);
-  for (int h = 0; spec.unit_weight && h < term.heads; ++h) {
-    double* w = work.projection.data() + h * width;
-    double square = 0;
-    for (std::size_t c = 0; c < width; ++c) square += w[c] * w[c];
-    work.norm[h] = std::max(std::sqrt(square), spec.unit_eps);
-    for (std::size_t c = 0; c < width; ++c) w[c] /= work.norm[h];
-  }
-  return work;
-}
-}  // namespace
-
-template <class T>
-void Binding<T>::encode(Exec const& exec, int layer, View2<T const> const& x, Heads<T> const& q, Heads<T> const& k,
-                        GateCache& cache) {
-  State& s = *state_;
-  reserve(cache, s.tokens.batch, s.tokens.first + s.tokens.count);
-  int const group = position_->shape().heads / position_->shape().kv_heads;
-  for_each_gate(layer, [&](std::size_t t, std::size_t g, GateWork const& work) {
-    gate_forward<T>(exec, work, gate_input<T const>(work.spec, *work.term, x, Heads<T const>(q), Heads<T const>(k)),
-                    s.tokens, cache.gates[s.terms[t].first_gate + g]);
-    exec.fence();
-  });
-  for (std::size_t t = 0; t < s.terms.size(); ++t) {
-    if (!s.terms[t].stages.rotate) continue;
-    form_table(exec, layer, t);
-    Term const& term = position_->terms()[t];
-    kernels::rotate<T>(exec, q, s.terms[t].table, span_of(term, 1));
-    kernels::rotate<T>(exec, k, s.terms[t].table, span_of(term, group));
-  }
-  exec.fence();
-}
-
-template <class T>
-std::vector<kernels::TileModifier<T>*> Binding<T>::modifiers(Exec const& exec, int layer, GateCache& cache,
-                                                             bool gradient) {
-  State& s = *state_;
-  std::vector<kernels::TileModifier<T>*> chain;
-  for (std::size_t t = 0; t < s.terms.size(); ++t) {
-    auto& mine = s.terms[t];
-    if (!mine.bias) continue;
-    Term const& term = position_->terms()[t];
-    typename Bias<T>::Inputs in;
-    in.least_offset = s.ranges.least_offset;
-    in.most_offset = s.ranges.most_offset;
-    in.whole_positions = s.ranges.whole;
-    in.batch = s.tokens.batch;
-    in.weights = weights_of(layer, t);
-    in.query_len = s.tokens.count;
-    in.key_len = s.tokens.first + s.tokens.count;
-    in.head_begin = term.head_begin;
-    in.heads = term.heads;
-    in.first_head = term.first_head;
-    in.want_gradient = gradient;
-    std::vector<GateRows> query_gradient, key_gradient;
-    for (std::size_t g = 0; g < mine.stages.gates.size(); ++g) {
-      auto& gate = cache.gates[mine.first_gate + g];
-      auto const rows = [](View3<double> const& v, int from) {
-        return v.size() == 0 ? GateRows{} : GateRows{v.data() + from, v.extent(1) * v.extent(2), v.extent(2)};
-      };
-      if (gradient && gate.value.size() > 0) {
-        if (gate.grad.extent(2) != gate.value.extent(2) || gate.grad.extent(0) != gate.value.extent(0))
-          gate.grad = View3<double>("gate gradient", gate.value.extent(0), gate.value.extent(1), gate.value.extent(2));
-        else
-          Kokkos::deep_copy(gate.grad, 0.0);
-      }
-      in.query_gates.push_back(rows(gate.value, s.tokens.first));
-      in.key_gates.push_back(rows(gate.value, 0));
-      query_gradient.push_back(rows(gate.grad, s.tokens.first));
-      key_gradient.push_back(rows(gate.grad, 0));
-    }
-    mine.bias->prepare(exec, in);
-    mine.bias->gradient_rows(std::move(query_gradient), std::move(key_gradient));
-    chain.push_back(mine.bias.get());
-  }
-  return chain;
-}
-
-template <class T>
-void Binding<T>::encode_backward(Exec const& exec, int layer, View2<T const> const& x, Heads<T> const& q,
-                                 Heads<T> const& k, Heads<T> const& grad_q, Heads<T> const& grad_k,
-                                 View2<T> const& grad_x, GateCache& cache) {
-  State& s = *state_;
-  expect(s.tokens.first == 0, "position: a backward pass needs the whole row, found a cache of ", s.tokens.first,
-         " tokens before it");
-  expect(s.gradients.size() == slots_.size(), "position: no gradient slices were attached");
-  int const group = position_->shape().heads / position_->shape().kv_heads;
-  for (std::size_t t = 0; t < s.terms.size(); ++t) {
-    auto const& owner = s.owners[layer][t];
-    if (!s.terms[t].bias || owner.weights < 0) continue;
-    std::vector<double> grad(s.weights[owner.weights].size(), 0.0);
-    s.terms[t].bias->finish(grad.data());
-    add_to(s.gradients[owner.weights], grad);
-  }
-  for (std::size_t t = 0; t < s.terms.size(); ++t) {
-    if (!s.terms[t].stages.rotate) continue;
-    Term const& term = position_->terms()[t];
-    form_table(exec, layer, t);
-    rotary_backward(exec, layer, t, q, k, grad_q, grad_k);
-    auto const& table = s.terms[t].table;
-    kernels::rotate<T>(exec, grad_q, table, span_of(term, 1), true);
-    kernels::rotate<T>(exec, grad_k, table, span_of(term, group), true);
-    kernels::unrotate<T>(exec, q, table, span_of(term, 1), s.terms[t].table_factor);
-    kernels::unrotate<T>(exec, k, table, span_of(term, group), s.terms[t].table_factor);
-  }
-  exec.fence();
-  for_each_gate(layer, [&](std::size_t t, std::size_t g, GateWork const& work) {
-    auto const& owner = s.owners[layer][t];
-    auto const gradients = gate_backward<T>(
-        exec, work, gate_input<T const>(work.spec, *work.term, x, Heads<T const>(q), Heads<T const>(k)),
-        gate_input<T>(work.spec, *work.term, grad_x, grad_q, grad_k), s.tokens, cache.gates[s.terms[t].first_gate + g]);
-    if (owner.projection[g] >= 0) add_to(s.gradients[owner.projection[g]], gradients.projection);
-    if (owner.bias[g] >= 0) add_to(s.gradients[owner.bias[g]], gradients.bias);
-    if (owner.weights >= 0) add_to(s.gradients[owner.weights], gradients.weights);
-  });
-}
-
-template <class T>
-template <class F>
-void Binding<T>::for_each_gate(int layer, F&& f) const {
+void Binding<T>::reserve(TokenState<T>& state, int layer, int batch, int capacity) const {
   State const& s = *state_;
-  auto const slice = [&](int slot) { return slot < 0 ? nullptr : &s.weights[slot]; };
-  for (std::size_t t = 0; t < s.terms.size(); ++t) {
-    auto const& owner = s.owners[layer][t];
-    auto const& specs = s.terms[t].stages.gates;
-    for (std::size_t g = 0; g < specs.size(); ++g)
-      if (specs[g].active)
-        f(t, g,
-          gate_work<T>(position_->terms()[t], specs[g], static_cast<int>(g), weights_of(layer, t),
-                       slice(owner.projection[g]), slice(owner.bias[g])));
+  bool const counted = state.gates.size() == static_cast<std::size_t>(s.gates) &&
+                       state.features.size() == static_cast<std::size_t>(s.features);
+  if (counted && state.batch == batch && state.capacity >= capacity) return;
+  auto const old = state;
+  bool const keeps = counted && old.batch == batch;
+  state.batch = batch;
+  state.capacity = capacity;
+  state.gates.assign(s.gates, {});
+  state.features.assign(s.features, {});
+  auto const kept = [&](auto const& from, auto const& to) {  // [batch, heads, capacity (, width)]
+    if (!keeps || from.size() == 0) return;
+    std::size_t const run = from.size() / (from.extent(0) * from.extent(1)),
+                      wide = to.size() / (to.extent(0) * to.extent(1));
+    for (std::size_t row = 0; row < from.extent(0) * from.extent(1); ++row)
+      std::copy_n(from.data() + row * run, std::min(run, wide), to.data() + row * wide);
+  };
+  for (std::size_t t = 0; t < terms(); ++t) {
+    if (!active(layer, t)) continue;
+    auto const& stages = s.terms[t].stages;
+    int const heads = position_->terms()[t].heads;
+    for (std::size_t g = 0; g < stages.gates.size(); ++g) {
+      if (!stages.gates[g].active) continue;
+      std::size_t const n = s.terms[t].first_gate + g;
+      int const own = stages.gates[g].shared_by_heads ? 1 : heads;
+      state.gates[n].z = View3<double>("gate z", batch, own, capacity);
+      state.gates[n].value = View3<double>("gate value", batch, own, capacity);
+      if (!keeps) continue;
+      kept(old.gates[n].z, state.gates[n].z);
+      kept(old.gates[n].value, state.gates[n].value);
+    }
+    for (std::size_t f = 0; f < stages.features.size(); ++f) {
+      std::size_t const n = s.terms[t].first_feature + f;
+      int const width = stages.features[f].width;
+      state.features[n].value = View4<T>("feature", batch, heads, capacity, width);
+      if (stages.features[f].taps > 0) state.features[n].raw = View4<T>("feature raw", batch, heads, capacity, width);
+      if (!keeps) continue;
+      kept(old.features[n].value, state.features[n].value);
+      kept(old.features[n].raw, state.features[n].raw);
+    }
   }
 }
 
@@ -501,64 +349,10 @@ std::vector<double> Binding<T>::weights_of(int layer, std::size_t term) const {
 }
 
 template <class T>
-kernels::RotationSpan Binding<T>::span_of(Term const& term, int group) const {
-  return {.head_begin = term.head_begin / group,
-          .heads = term.heads / group,
-          .channel_begin = term.channel_begin,
-          .interleaved = term.encoding->rotary(term.shape).layout == Layout::interleaved};
-}
-
-template <class T>
-template <class U>
-GateInputRows<U> Binding<T>::gate_input(GateSpec const& spec, Term const& term, View2<U> const& x, Heads<U> const& q,
-                                        Heads<U> const& k) const {
-  int const group = position_->shape().heads / position_->shape().kv_heads;
-  switch (spec.input) {
-    case GateInput::token:
-      return rows_of<U>(x, state_->tokens.count);
-    case GateInput::query:
-      return rows_of<U>(q, term.head_begin, term.channel_begin, term.channels, 1);
-    case GateInput::key:
-      return rows_of<U>(k, term.head_begin, term.channel_begin, term.channels, group);
-  }
-  return {};
-}
-
-template <class T>
-void Binding<T>::form_table(Exec const& exec, int layer, std::size_t term) {
-  auto& mine = state_->terms[term];
-  auto const wanted = position_->frequencies(position_->terms()[term], weights_of(layer, term));
-  if (mine.table_fresh && mine.table_inv_freq == wanted.inv_freq) return;
-  int const pairs = wanted.form.rotary_dim / 2;
-  View2<double> inv_freq(uninitialized("inv_freq"), wanted.rows, pairs);
-  std::copy(wanted.inv_freq.begin(), wanted.inv_freq.end(), inv_freq.data());
-  kernels::form_rotation<T>(exec, mine.phase, inv_freq, wanted.attention_factor, wanted.form.orientation, mine.table);
-  exec.fence();
-  mine.table_inv_freq = wanted.inv_freq;
-  mine.table_factor = wanted.attention_factor;
-  mine.table_fresh = true;
-}
-
-template <class T>
-void Binding<T>::rotary_backward(Exec const& exec, int layer, std::size_t term, Heads<T> const& q, Heads<T> const& k,
-                                 Heads<T> const& grad_q, Heads<T> const& grad_k) {
-  State& s = *state_;
-  int const slot = s.owners[layer][term].weights;
-  if (slot < 0) return;
-  Term const& place = position_->terms()[term];
-  std::vector<double> slope;
-  auto const weights = weights_of(layer, term);
-  auto const f = position_->frequencies(place, weights, &slope);
-  int const group = position_->shape().heads / position_->shape().kv_heads;
-  View2<double> grad("d inv_freq", f.rows, f.form.rotary_dim / 2);
-  for (auto const& [x, g, share] : {std::tuple{q, grad_q, 1}, std::tuple{k, grad_k, group}})
-    kernels::rotation_gradient<T>(exec, Heads<T const>(x), Heads<T const>(g), s.terms[term].phase,
-                                  span_of(place, share), f.form.orientation, f.form.per_head, grad);
-  exec.fence();
-  std::vector<double> plain(slope.size()), out(weights.size(), 0.0);
-  for (std::size_t n = 0; n < plain.size(); ++n) plain[n] = grad.data()[n] * slope[n];
-  place.encoding->inv_freq_gradient(place.shape, weights.data(), plain.data(), out.data());
-  add_to(s.gradients[slot], out);
+Tensors Binding<T>::tensors_of(int layer, std::size_t term) const {
+  Tensors out;
+  for (int slot : state_->owners[layer][term].tensors) out.push_back(to_doubles(state_->weights.at(slot)));
+  return out;
 }
 
 template class Binding<float>;

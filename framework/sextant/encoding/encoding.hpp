@@ -130,6 +130,7 @@ class RowTerm : public kernels::RowLink<T> {
     bool want_gradient = false;
     std::vector<GateRows> query_gate_gradient, key_gate_gradient;  ///< with want_gradient; add to them
     std::vector<FeatureRows<T>> feature_gradient;                  ///< with want_gradient; add to them
+    View2<int> document;  ///< [batch, key_len] or empty; negative marks padding, whose features may hold anything
     bool covers(int head) const { return head >= head_begin && head < head_begin + heads; }
   };
   /// Before the forward, and again before the backward, of a layer.
@@ -177,6 +178,20 @@ class Encoding {
   virtual std::unique_ptr<Transform<double>> transform_double(Shape const&) const { return nullptr; }
   virtual std::unique_ptr<RowTerm<float>> rows_float(Shape const&) const { return nullptr; }
   virtual std::unique_ptr<RowTerm<double>> rows_double(Shape const&) const { return nullptr; }
+  template <class T>
+  std::unique_ptr<Transform<T>> transform(Shape const& shape) const {
+    if constexpr (std::is_same_v<T, float>)
+      return transform_float(shape);
+    else
+      return transform_double(shape);
+  }
+  template <class T>
+  std::unique_ptr<RowTerm<T>> rows(Shape const& shape) const {
+    if constexpr (std::is_same_v<T, float>)
+      return rows_float(shape);
+    else
+      return rows_double(shape);
+  }
   /// Channels that a transform makes of shape.head_dim; at least as many.
   virtual int lifted(Shape const& shape) const { return shape.head_dim; }
 

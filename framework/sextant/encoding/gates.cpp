@@ -42,8 +42,8 @@ void scan_backward(Scan scan, Restarts const& restarts, int b, int count, double
 
 template <class T>
 void gate_forward(Exec const& exec, GateWork const& work, GateInputRows<T const> const& input, Tokens const& tokens,
-                  GateCache::Gate const& gate) {
-  int const heads = work.term->heads, first = tokens.first, count = tokens.count, width = input.width;
+                  GateState const& gate) {
+  int const heads = work.heads(), first = tokens.first, count = tokens.count, width = input.width;
   auto const z = gate.z, value = gate.value;
   bool const projects = !work.projection.empty(), biased = !work.bias.empty();
   Kokkos::parallel_for("sextant::gate_projection", Policy(exec, 0, static_cast<std::int64_t>(tokens.batch) * count),
@@ -76,8 +76,8 @@ void gate_forward(Exec const& exec, GateWork const& work, GateInputRows<T const>
 
 template <class T>
 GateGradients gate_backward(Exec const& exec, GateWork const& work, GateInputRows<T const> const& input,
-                            GateInputRows<T> const& grad_input, Tokens const& tokens, GateCache::Gate const& gate) {
-  int const heads = work.term->heads, count = tokens.count, batch = tokens.batch, width = input.width;
+                            GateInputRows<T> const& grad_input, Tokens const& tokens, GateState const& gate) {
+  int const heads = work.heads(), count = tokens.count, batch = tokens.batch, width = input.width;
   std::size_t const rows = static_cast<std::size_t>(batch) * heads;
   auto const z = gate.z, grad = gate.grad;
   bool const projects = !work.projection.empty();
@@ -140,9 +140,9 @@ GateGradients gate_backward(Exec const& exec, GateWork const& work, GateInputRow
 
 #define SEXTANT_INSTANTIATE(T)                                                                              \
   template void gate_forward<T>(Exec const&, GateWork const&, GateInputRows<T const> const&, Tokens const&, \
-                                GateCache::Gate const&);                                                    \
+                                GateState const&);                                                          \
   template GateGradients gate_backward<T>(Exec const&, GateWork const&, GateInputRows<T const> const&,      \
-                                          GateInputRows<T> const&, Tokens const&, GateCache::Gate const&);
+                                          GateInputRows<T> const&, Tokens const&, GateState const&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 

@@ -1,6 +1,7 @@
 // Per-token gates: z = (w . input) / divisor + b, an activation, a scan along the row; and all of it backwards.
 #pragma once
-#include <sextant/encoding/binding.hpp>
+#include <sextant/encoding/position.hpp>
+#include <sextant/encoding/token_state.hpp>
 
 namespace sextant::encoding {
 
@@ -16,6 +17,7 @@ struct GateWork {
   std::vector<double> weights;     ///< formula weights [heads or 1, weight_count]
   int weight_count = 0;
 
+  int heads() const { return spec.shared_by_heads ? 1 : term->heads; }
   double const* weights_of(int head) const {
     bool const own = weights.size() > static_cast<std::size_t>(weight_count);
     return weights.data() + (own ? static_cast<std::size_t>(head) * weight_count : 0);
@@ -36,7 +38,7 @@ struct GateInputRows {
 /// Fills z and value of tokens [first, first + count).
 template <class T>
 void gate_forward(Exec const& exec, GateWork const& work, GateInputRows<T const> const& input, Tokens const& tokens,
-                  GateCache::Gate const& gate);
+                  GateState const& gate);
 
 struct GateGradients {
   std::vector<double> projection, bias, weights;  ///< shapes of GateWork's, raw projection
@@ -45,6 +47,6 @@ struct GateGradients {
 /// Consumes gate.grad; adds to grad_input and returns the gradients of what the gate owns. Tokens start at 0.
 template <class T>
 GateGradients gate_backward(Exec const& exec, GateWork const& work, GateInputRows<T const> const& input,
-                            GateInputRows<T> const& grad_input, Tokens const& tokens, GateCache::Gate const& gate);
+                            GateInputRows<T> const& grad_input, Tokens const& tokens, GateState const& gate);
 
 }  // namespace sextant::encoding

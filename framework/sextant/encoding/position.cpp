@@ -61,6 +61,10 @@ void Position::add(Choice const& choice, Registry const& registry, Shape const& 
   auto encoding = registry.make_encoding(choice);
   place.encoding = encoding;
   place.shape = shape;
+  if (choice.layers) {
+    expect(!place.layers, choice.use, ": layers are set for the whole that it is a part of");
+    place.layers = choice.layers;
+  }
   if (encoding->description().takes_parts) {
     std::vector<Choice> const& parts = encoding->choice().parts;
     auto const regions = encoding->regions(shape, static_cast<int>(parts.size()));
@@ -90,23 +94,43 @@ void Position::add(Choice const& choice, Registry const& registry, Shape const& 
     return;
   }
   encoding->check(shape);
+  expect(!place.layers || !encoding->stages(shape).embed, choice.use,
+         " adds to the embedding, before the first layer: it cannot be limited to layers");
   int same = 1;
   for (auto const& term : terms_) same += term.encoding->description().name == choice.use;
   place.label = same == 1 ? choice.use : text(choice.use, "_", same);
   terms_.push_back(std::move(place));
 }
 
+namespace {
+/// What maps query and key: at most one such term may have a channel, in any layer.
+bool turns(Term const& term) {
+  auto const stages = term.encoding->stages(term.shape);
+  return stages.rotate || stages.transform;
+}
+bool branches(Term const& term) { return term.encoding->stages(term.shape).branches > 0; }
+bool share_a_layer(Term const& a, Term const& b) {
+  constexpr int deepest = 1024;
+  for (int layer = 0; layer < deepest; ++layer)
+    if (a.acts_in(layer) && b.acts_in(layer)) return true;
+  return false;
+}
+bool share_a_head(Term const& a, Term const& b) {
+  return a.head_begin < b.head_begin + b.heads && b.head_begin < a.head_begin + a.heads;
+}
+}  // namespace
+
 void Position::check_overlaps() const {
   auto const meet = [](int a, int an, int b, int bn) { return a < b + bn && b < a + an; };
   for (std::size_t i = 0; i < terms_.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
       Term const &a = terms_[j], &b = terms_[i];
-      bool const both = a.encoding->stages(a.shape).rotate && b.encoding->stages(b.shape).rotate;
-      expect(!both || !meet(a.head_begin, a.heads, b.head_begin, b.heads) ||
-                 !meet(a.channel_begin, a.channels, b.channel_begin, b.channels),
-             a.label, " and ", b.label,
-             " would both turn the same channels: sum at most one rotary encoding, or split ",
+      if (!share_a_head(a, b) || !share_a_layer(a, b)) continue;
+      expect(!turns(a) || !turns(b) || !meet(a.channel_begin, a.channels, b.channel_begin, b.channels), a.label,
+             " and ", b.label, " would both turn the same channels: sum at most one rotary encoding, or split ",
              "the head with direct_sum");
+      expect(!branches(a) || !branches(b), a.label, " and ", b.label,
+             " would each choose an angle for every pair of the same heads: give them different heads");
     }
 }
 
@@ -123,13 +147,14 @@ Position::Frequencies Position::frequencies(Term const& term, std::vector<double
   Frequencies out{.form = term.encoding->rotary(term.shape)};
   out.rows = out.form.per_head ? term.shape.heads : 1;
   int const pairs = out.form.rotary_dim / 2;
-  out.inv_freq.resize(static_cast<std::size_t>(out.rows) * pairs);
+  out.inv_freq.resize(static_cast<std::size_t>(out.rows) * out.form.axes * pairs);
   term.encoding->inv_freq(term.shape, weights.data(), out.inv_freq.data());
   if (slope) slope->assign(out.inv_freq.size(), 1.0);
   ScalingContext at = context(term, out.form);
   for (auto const& scaling : scalings_) {
     out.attention_factor *= scaling->attention_factor(at);
     for (std::size_t n = 0; n < out.inv_freq.size(); ++n) {
+      if (out.inv_freq[n] == 0) continue;  // a pair that stands still along this axis stays so
       at.pair = static_cast<int>(n % pairs);
       double derivative = 1;
       out.inv_freq[n] = scaling->inv_freq(out.inv_freq[n], at, slope ? &derivative : nullptr);

@@ -16,6 +16,8 @@ struct Term {
   int head_begin = 0, heads = 0;        ///< query heads of the model it acts on
   int channel_begin = 0, channels = 0;  ///< channels of each of them
   Head first_head;                      ///< what its formulas call the first of its heads
+  std::optional<LayerSet> layers;       ///< absent: all
+  bool acts_in(int layer) const { return !layers || layers->holds(layer); }
 };
 
 /// Immutable; shared by everything that evaluates one model. One routine, inv_freq(), yields the frequencies for
@@ -39,7 +41,7 @@ class Position {
   };
   std::vector<Parameter> const& parameters() const { return parameters_; }
 
-  /// Scaled inverse frequencies [heads or 1][pairs] of a rotary term, in radians per unit of phase, and the number that
+  /// Scaled inverse frequencies [heads or 1][axes][pairs] of a rotary term, in radians per unit of phase, and the number that
   /// multiplies cos and sin. `slope`, when given, receives d scaled / d plain of the same shape.
   struct Frequencies {
     Rotary form;

@@ -205,6 +205,7 @@ class BatchBackward {
     value.resize(size(in.value));
     for (int h = 0; h < in.query.extent_int(1); h += Rows<T>::at_once(in))
       for (int i = 0; i < in.query.extent_int(2); ++i) row(h, i);
+    for (int h = 0; h < in.query.extent_int(1) && in.query.extent(2) > 0; ++h) finish(h);
   }
   std::vector<Sums<T>> query, key;  // a branch each
   std::vector<double> value;
@@ -228,6 +229,18 @@ class BatchBackward {
     rows.backward(slopes, gradients);
     query[0].close(), key[0].close();
     for (std::size_t k = 0; k < slopes.size(); ++k) product(rows.row[k], slopes[k]);
+  }
+
+  void finish(int h) {
+    Row<T> row{in_, b_, h, 0};
+    std::size_t unused;
+    auto* const link = row.multiplier(unused);
+    if (!link) return;
+    std::ptrdiff_t const dim = row.dim;
+    T *const to_query = query[0].open(), *const to_key = key[0].open();
+    link->multiply_finish(b_, h, row.operands(),
+                          {to_query + query_at(h, 0), to_key + key_at(row.kv_head(), 0), dim, dim});
+    query[0].close(), key[0].close();
   }
 
   /// d loss / d final logit; adds to the values' gradient.

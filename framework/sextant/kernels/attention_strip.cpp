@@ -230,6 +230,13 @@ void HeadStrip<T>::multiply_backward(T const* grad, std::vector<Branch<T>> const
 }
 
 template <class T>
+void HeadStrip<T>::multiply_finish(int b, int h, Branch<T> const& out) {
+  open(b, h, 0, 0, p_.key_len);
+  int n;
+  if (auto* link = multiplier(n)) link->multiply_finish(b, h, operands(), gradients(out));
+}
+
+template <class T>
 int heads_at_once(Problem<T> const& p) {
   for (auto const* link : p.links)
     if (link->across_heads()) return p.heads;

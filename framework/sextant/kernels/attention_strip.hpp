@@ -39,6 +39,8 @@ class HeadStrip {
   void modify_backward(T const* grad) const;
   /// The products' backward: grad[rows, stride] is d loss / d logit before the links, 0 on hidden pairs.
   void multiply_backward(T const* grad, std::vector<Branch<T>> const& out) const;
+  /// After the head's last strip, when a link multiplies for it.
+  void multiply_finish(int b, int h, Branch<T> const& out);
 
   /// The strip as link n of the chain gets it.
   Strip<T> strip(int n) const;

@@ -26,12 +26,15 @@ class StripBackward {
     clear(b, kv_head, kv_heads);
     MaskRow const mask(p_.mask, b, p_.query_len, p_.key_len);
     int const at_once = static_cast<int>(group_.heads().size());
-    for (int h = kv_head * p_.group(); h < (kv_head + kv_heads) * p_.group(); h += at_once)
+    for (int h = kv_head * p_.group(); h < (kv_head + kv_heads) * p_.group(); h += at_once) {
       for (int row = 0; row < p_.query_len; row += group_.most_rows()) {
         if (!group_.form(mask, b, h, row)) continue;
         for (std::size_t k = 0; k < slope_.size(); ++k) slope(group_.heads()[k], slope_[k], b, row);
         group_.backward(slope_, grad_.branches);
       }
+      for (int k = 0; k < at_once; ++k)
+        group_.heads()[static_cast<std::size_t>(k)].multiply_finish(b, h + k, grad_.branches[0]);
+    }
   }
 
  private:

@@ -1,6 +1,7 @@
 #include <sextant/base/error.hpp>
 #include <sextant/kernels/rotate.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace sextant::kernels {
@@ -70,26 +71,32 @@ void turn(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, Ro
 }  // namespace
 
 template <class T>
-void form_rotation(Exec const& exec, View2<double> const& phase, View2<double> const& inv_freq, double factor,
+void form_rotation(Exec const& exec, View4<double> const& phase, View3<double> const& inv_freq, double factor,
                    int orientation, RotationTable<T>& table) {
-  int const rows = phase.extent_int(0), len = phase.extent_int(1), pairs = inv_freq.extent_int(1);
+  int const rows = phase.extent_int(0), len = phase.extent_int(2), axes = phase.extent_int(3);
+  int const pairs = inv_freq.extent_int(2), own_phase = phase.extent_int(1), own_freq = inv_freq.extent_int(0);
+  expect(inv_freq.extent_int(1) == axes, "form_rotation: frequencies along ", inv_freq.extent(1),
+         " axes for positions of ", axes);
+  int const heads = std::max(own_phase, own_freq);
   table.per_batch = rows > 1;
-  table.per_head = inv_freq.extent_int(0) > 1;
-  table.heads = inv_freq.extent_int(0);
-  std::size_t const sets = static_cast<std::size_t>(rows) * table.heads;
+  table.per_head = heads > 1;
+  table.heads = heads;
+  std::size_t const sets = static_cast<std::size_t>(rows) * heads;
   if (table.cos.extent(0) != sets || table.cos.extent_int(1) != len || table.cos.extent_int(2) != pairs) {
     table.cos = View3<T>(uninitialized("rotation cos"), sets, len, pairs);
     table.sin = View3<T>(uninitialized("rotation sin"), sets, len, pairs);
   }
-  int const heads = table.heads;
   auto const cos = table.cos, sin = table.sin;
   Kokkos::parallel_for(
       "sextant::form_rotation", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<std::int64_t>(sets) * len),
       KOKKOS_LAMBDA(std::int64_t at) {
         int const set = static_cast<int>(at / len), i = static_cast<int>(at % len);
-        double const turned = orientation * phase(set / heads, i);
+        int const row = set / heads, head = set % heads;
+        double const* turned = &phase(row, own_phase > 1 ? head : 0, i, 0);
         for (int p = 0; p < pairs; ++p) {
-          double const angle = turned * inv_freq(set % heads, p);
+          double angle = 0;
+          for (int a = 0; a < axes; ++a) angle += turned[a] * inv_freq(own_freq > 1 ? head : 0, a, p);
+          angle *= orientation;
           cos(set, i, p) = static_cast<T>(factor * ::cos(angle));
           sin(set, i, p) = static_cast<T>(factor * ::sin(angle));
         }
@@ -108,45 +115,81 @@ void unrotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table
   turn<T>(exec, x, table, span, T(-1), static_cast<T>(1 / (factor * factor)));
 }
 
+namespace {
+/// d loss / d angle of pair p of a token, given its turned channels v and the gradient d with respect to them.
+template <class T>
+KOKKOS_INLINE_FUNCTION double angle_gradient(T const* v, T const* d, int p, int pairs, bool interleaved) {
+  int const first = interleaved ? 2 * p : p, second = interleaved ? 2 * p + 1 : p + pairs;
+  return static_cast<double>(d[second]) * v[first] - static_cast<double>(d[first]) * v[second];
+}
+}  // namespace
+
 template <class T>
 void rotation_gradient(Exec const& exec, Heads<T const> const& turned, Heads<T const> const& grad_turned,
-                       View2<double> const& phase, RotationSpan const& span, int orientation, bool per_head,
-                       View2<double> const& grad) {
-  int const pairs = grad.extent_int(1), batch = turned.extent_int(0), len = turned.extent_int(2), heads = span.heads;
+                       View4<double> const& phase, RotationSpan const& span, int orientation,
+                       View3<double> const& grad) {
+  int const axes = grad.extent_int(1), pairs = grad.extent_int(2), batch = turned.extent_int(0);
+  int const len = turned.extent_int(2), heads = span.heads;
   check_span("rotation_gradient", span, pairs, turned.extent_int(1), turned.extent_int(3));
   Rows<T const> const x(turned), g(grad_turned);
-  View3<double> partial(uninitialized("rotation gradient"), batch, heads, pairs);
-  bool const shared = phase.extent_int(0) == 1;
+  View4<double> partial(uninitialized("rotation gradient"), batch, heads, axes, pairs);
+  bool const shared = phase.extent_int(0) == 1, per_head = phase.extent_int(1) > 1;
   Kokkos::parallel_for(
       "sextant::rotation_gradient", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<std::int64_t>(batch) * heads),
       KOKKOS_LAMBDA(std::int64_t row) {
         int const b = static_cast<int>(row / heads), h = static_cast<int>(row % heads);
-        for (int p = 0; p < pairs; ++p) partial(b, h, p) = 0;
+        for (int n = 0; n < axes * pairs; ++n) (&partial(b, h, 0, 0))[n] = 0;
         for (int i = 0; i < len; ++i) {
-          double const weight = orientation * phase(shared ? 0 : b, i);
+          double const* at = &phase(shared ? 0 : b, per_head ? h : 0, i, 0);
           T const* v = x.at(b, span.head_begin + h, i) + span.channel_begin;
           T const* d = g.at(b, span.head_begin + h, i) + span.channel_begin;
           for (int p = 0; p < pairs; ++p) {
-            int const first = span.interleaved ? 2 * p : p, second = span.interleaved ? 2 * p + 1 : p + pairs;
-            partial(b, h, p) +=
-                weight * (static_cast<double>(d[second]) * v[first] - static_cast<double>(d[first]) * v[second]);
+            double const slope = orientation * angle_gradient(v, d, p, pairs, span.interleaved);
+            for (int a = 0; a < axes; ++a) partial(b, h, a, p) += at[a] * slope;
           }
         }
       });
+  bool const own = grad.extent_int(0) > 1;
   Kokkos::parallel_for(
       "sextant::rotation_gradient_sum", Kokkos::RangePolicy<Exec>(exec, 0, pairs), KOKKOS_LAMBDA(int p) {
         for (int b = 0; b < batch; ++b)
-          for (int h = 0; h < heads; ++h) grad(per_head ? h : 0, p) += partial(b, h, p);
+          for (int h = 0; h < heads; ++h)
+            for (int a = 0; a < axes; ++a) grad(own ? h : 0, a, p) += partial(b, h, a, p);
+      });
+}
+
+template <class T>
+void phase_gradient(Exec const& exec, Heads<T const> const& turned, Heads<T const> const& grad_turned,
+                    View3<double> const& inv_freq, RotationSpan const& span, int orientation,
+                    View3<double> const& grad) {
+  int const pairs = inv_freq.extent_int(2), len = turned.extent_int(2);
+  check_span("phase_gradient", span, pairs, turned.extent_int(1), turned.extent_int(3));
+  Rows<T const> const x(turned), g(grad_turned);
+  bool const own_freq = inv_freq.extent_int(0) > 1, own_phase = grad.extent_int(1) > 1;
+  Kokkos::parallel_for(
+      "sextant::phase_gradient", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<std::int64_t>(turned.extent(0)) * len),
+      KOKKOS_LAMBDA(std::int64_t token) {
+        int const b = static_cast<int>(token / len), i = static_cast<int>(token % len);
+        for (int h = 0; h < span.heads; ++h) {
+          T const* v = x.at(b, span.head_begin + h, i) + span.channel_begin;
+          T const* d = g.at(b, span.head_begin + h, i) + span.channel_begin;
+          double sum = 0;
+          for (int p = 0; p < pairs; ++p)
+            sum += inv_freq(own_freq ? h : 0, 0, p) * angle_gradient(v, d, p, pairs, span.interleaved);
+          grad(b, own_phase ? h : 0, i) += orientation * sum;
+        }
       });
 }
 
 #define SEXTANT_INSTANTIATE(T)                                                                                        \
-  template void form_rotation<T>(Exec const&, View2<double> const&, View2<double> const&, double, int,                \
+  template void form_rotation<T>(Exec const&, View4<double> const&, View3<double> const&, double, int,                \
                                  RotationTable<T>&);                                                                  \
   template void rotate<T>(Exec const&, Heads<T> const&, RotationTable<T> const&, RotationSpan const&, bool);          \
   template void unrotate<T>(Exec const&, Heads<T> const&, RotationTable<T> const&, RotationSpan const&, double);      \
-  template void rotation_gradient<T>(Exec const&, Heads<T const> const&, Heads<T const> const&, View2<double> const&, \
-                                     RotationSpan const&, int, bool, View2<double> const&);
+  template void rotation_gradient<T>(Exec const&, Heads<T const> const&, Heads<T const> const&, View4<double> const&, \
+                                     RotationSpan const&, int, View3<double> const&);                                 \
+  template void phase_gradient<T>(Exec const&, Heads<T const> const&, Heads<T const> const&, View3<double> const&,    \
+                                  RotationSpan const&, int, View3<double> const&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 

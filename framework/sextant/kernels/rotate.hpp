@@ -16,11 +16,12 @@ struct RotationTable {
   }
 };
 
-/// table.cos(set, i, p) = factor * cos(phase(row, i) * inv_freq(head, p)), likewise sin; both factors in double.
-///   phase     [rows, seq_len]        rows is batch or 1
-///   inv_freq  [heads or 1, pairs]    radians per unit of phase; orientation -1 turns clockwise
+/// table.cos(set, i, p) = factor * cos(sum over axes a of phase(row, head, i, a) * inv_freq(head, a, p)), likewise sin;
+/// angles in double.
+///   phase     [batch or 1, heads or 1, seq_len, axes]
+///   inv_freq  [heads or 1, axes, pairs]    radians per unit of phase; orientation -1 turns clockwise
 template <class T>
-void form_rotation(Exec const& exec, View2<double> const& phase, View2<double> const& inv_freq, double factor,
+void form_rotation(Exec const& exec, View4<double> const& phase, View3<double> const& inv_freq, double factor,
                    int orientation, RotationTable<T>& table);
 
 /// Which channels a rotation touches: heads [head_begin, head_begin + heads) and, in each, pairs inside
@@ -41,11 +42,17 @@ template <class T>
 void unrotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span,
               double factor);
 
-/// Adds to grad [heads or 1, pairs] the sum over tokens of phase * d loss / d angle, given the turned x and the gradient
-/// with respect to it (before the adjoint turn). Fixed order of summation. `per_head` selects the row of grad.
+/// Adds to grad [heads or 1, axes, pairs] the sum over tokens of phase * d loss / d angle, given the turned x and the
+/// gradient with respect to it (before the adjoint turn). Fixed order of summation.
 template <class T>
 void rotation_gradient(Exec const& exec, Heads<T const> const& turned, Heads<T const> const& grad_turned,
-                       View2<double> const& phase, RotationSpan const& span, int orientation, bool per_head,
-                       View2<double> const& grad);
+                       View4<double> const& phase, RotationSpan const& span, int orientation,
+                       View3<double> const& grad);
+
+/// Adds to grad [batch, heads or 1, seq_len] the d loss / d phase of every token, summed over pairs (and heads): one axis.
+template <class T>
+void phase_gradient(Exec const& exec, Heads<T const> const& turned, Heads<T const> const& grad_turned,
+                    View3<double> const& inv_freq, RotationSpan const& span, int orientation,
+                    View3<double> const& grad);
 
 }  // namespace sextant::kernels

@@ -24,6 +24,10 @@ LayerBuffers<T> make_inside(ModelConfig const& config, int batch, int seq_len) {
     layer.query_stats = array<T>("sextant::query_stats", rows * config.heads, 2);
     layer.key_stats = array<T>("sextant::key_stats", rows * config.kv_heads, 2);
   }
+  if (config.kv_shift) {
+    layer.shift = array<T>("sextant::shift", rows, 2 * config.kv_heads);
+    layer.plain_kv = array<T>("sextant::plain_kv", rows, 2 * config.kv_width());
+  }
   layer.attended = array<T>("sextant::attended", rows, config.query_width());
   layer.log_sum_exp = View3<T>(uninitialized("sextant::log_sum_exp"), batch, config.heads, seq_len);
   layer.middle = array<T>("sextant::middle", rows, config.width);

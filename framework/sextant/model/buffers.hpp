@@ -17,14 +17,15 @@ enum class Keep { all, inputs, nothing };
 /// Activations of one layer; rows = batch * seq_len. Under Keep::inputs and Keep::nothing layers share memory.
 template <class T>
 struct LayerBuffers {
-  View2<T> x, x_normed, x_stats;                 ///< input [rows, width], its norm, [rows, 2]
-  View2<T> qkv;                                  ///< [rows, (heads + 2 kv_heads) * head_dim]; turned in place
-  View2<T> qk, query_stats, key_stats;           ///< with qk_norm: query and key after it [rows, ...]; else empty
-  View2<T> attended;                             ///< [rows, heads * head_dim]
-  View3<T> log_sum_exp;                          ///< [batch, heads, seq_len]
+  View2<T> x, x_normed, x_stats;        ///< input [rows, width], its norm, [rows, 2]
+  View2<T> qkv;                         ///< [rows, (heads + 2 kv_heads) * head_dim]; turned in place
+  View2<T> qk, query_stats, key_stats;  ///< with qk_norm: query and key after it [rows, ...]; else empty
+  View2<T> shift, plain_kv;             ///< with kv_shift: gates' logits [rows, 2 kv_heads]; keys and values before it
+  View2<T> attended;                    ///< [rows, heads * head_dim]
+  View3<T> log_sum_exp;                 ///< [batch, heads, seq_len]
   View2<T> middle, middle_normed, middle_stats;  ///< x + attention's branch [rows, width], its norm, [rows, 2]
   View2<T> mlp_in, mlp_active;                   ///< before and after the nonlinearity
-  encoding::GateCache gates;
+  encoding::TokenState<T> tokens;
 };
 
 template <class T>

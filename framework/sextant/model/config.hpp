@@ -23,7 +23,8 @@ struct ModelConfig {
   int mlp_width = 384;
   NormKind norm = NormKind::rmsnorm;
   double norm_eps = 1e-5;
-  bool qk_norm = false;  ///< RMSNorm of every query and key head, one gain per layer for each, before any rotation
+  bool qk_norm = false;   ///< RMSNorm of every query and key head, one gain per layer for each, before any rotation
+  bool kv_shift = false;  ///< keys and values are mixed with those of the token before, before any norm or rotation
   bool tie_embedding = true;
   bool causal = true;
   double init_std = 0.02;

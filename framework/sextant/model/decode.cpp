@@ -39,6 +39,16 @@ View2<T> columns(Exec const& exec, View2<T> const& x, int first, int count) {
   return out;
 }
 
+// The last row of each batch row of x [batch * count, width].
+template <class T>
+void keep_last(Exec const& exec, View2<T> const& x, int count, View2<T> const& last) {
+  int const width = x.extent_int(1);
+  Kokkos::parallel_for(
+      "sextant::cache_last", Kokkos::RangePolicy<Exec>(exec, 0, last.extent_int(0)), KOKKOS_LAMBDA(int b) {
+        for (int c = 0; c < width; ++c) last(b, c) = x((b + 1) * count - 1, c);
+      });
+}
+
 // Writes positions and documents of the new tokens behind those that the cache holds.
 template <class T>
 void note_tokens(Exec const& exec, Batch const& batch, KvCache<T>& cache) {
@@ -74,10 +84,10 @@ void Model<T>::logits(Exec const& exec, Batch const& batch, KvCache<T>& cache, V
   binding_.begin(exec, {batch.size(), first, count, position, document});
 
   kernels::AttentionInput<T> in;
-  in.query_position = columns(exec, cache.position, first, count);
-  in.key_position = position;
   in.mask.query_document = columns(exec, cache.document, first, count);
   in.mask.key_document = document;
+  View1<int> const last_document("sextant::last_document", static_cast<std::size_t>(batch.size()));
+  for (int b = 0; first > 0 && b < batch.size(); ++b) last_document(b) = cache.document(b, first - 1);
   LayerBuffers<T>& layer = plan.layers.front();  // one for all: nothing is kept
   kernels::embedding_forward<T>(exec, weights_.embedding, View1<int const>(batch.tokens.data(), batch.tokens.size()),
                                 layer.x);
@@ -86,16 +96,21 @@ void Model<T>::logits(Exec const& exec, Batch const& batch, KvCache<T>& cache, V
                            as_groups(layer.x_normed), layer.x_stats);
   for (int index = 0; index < config_.layers; ++index) {
     auto& cached = cache.layers[index];
-    project(exec, config_, weights_.layers[index], layer);
+    project(exec, config_, weights_.layers[index], layer, batch.size(), in.mask.query_document,
+            first > 0 && config_.kv_shift ? TokenBefore<T>{cached.last_kv, last_document} : TokenBefore<T>{});
+    if (config_.kv_shift) keep_last(exec, layer.plain_kv, count, cached.last_kv);
     auto const views = see_qkv(config_, layer.qkv, layer.qk, batch.size(), count);
-    binding_.reserve(cached.gates, batch.size(), cache.capacity());
-    binding_.encode(exec, index, layer.x_normed, views.query, views.key, cached.gates);
-    append(exec, views.key, cached.key, first);
+    cache.reserve(index, binding_.key_sets(index), binding_.key_dim(index));
+    binding_.reserve(cached.tokens, index, batch.size(), cache.capacity());
+    auto const encoded = binding_.encode(exec, index, layer.x_normed, views.query, views.key, cached.tokens);
+    std::vector<Heads<T const>> keys;
+    for (std::size_t n = 0; n < cached.keys.size(); ++n) {
+      append(exec, encoded.key[n], cached.keys[n], first);
+      keys.push_back(seen(cached.keys[n], total));
+    }
     append(exec, views.value, cached.value, first);
-    in.query = views.query;
-    in.key = seen(cached.key, total);
+    binding_.connect(exec, index, encoded.query, keys, cached.tokens, false, in);
     in.value = seen(cached.value, total);
-    in.modifiers = binding_.modifiers(exec, index, cached.gates, false);
     auto const out = as_heads(layer.attended.data(), batch.size(), config_.heads, count, config_.head_dim);
     kernels::attention_forward<T>(exec, in, out, layer.log_sum_exp, plan.attention);
     after_attention(exec, config_, weights_.layers[index], layer, plan.branch);

@@ -1,4 +1,5 @@
 #include <sextant/kernels/activation.hpp>
+#include <sextant/kernels/token_shift.hpp>
 #include <sextant/model/layer.hpp>
 
 namespace sextant::model {
@@ -38,15 +39,26 @@ QkNorm<T> see_heads(ModelConfig const& config, View2<T> const& qkv, View2<T> con
 }
 
 template <class T>
-kernels::AttentionInput<T> attention_input(Pass<T> const& pass, QueryKeyValue<T> const& views) {
+kernels::AttentionInput<T> attention_input(Pass<T> const& pass, int layer, encoding::Encoded<T> const& encoded,
+                                           Heads<T> const& value, encoding::TokenState<T>& state, bool gradient) {
   kernels::AttentionInput<T> in;
-  in.query = views.query;
-  in.key = views.key;
-  in.value = views.value;
-  in.query_position = in.key_position = pass.position;
+  pass.binding.connect(pass.exec, layer, encoded.query, {encoded.key.begin(), encoded.key.end()}, state, gradient, in);
+  in.value = value;
   in.mask.causal = pass.config.causal;
   in.mask.query_document = in.mask.key_document = pass.document;
   return in;
+}
+
+/// What encode() returned in the forward.
+template <class T>
+encoding::Encoded<T> encoded_of(encoding::Binding<T> const& binding, int layer, QueryKeyValue<T> const& views,
+                                encoding::TokenState<T> const& state) {
+  if (!binding.apart(layer)) return {{views.query}, {views.key}};
+  return {{state.query.begin(), state.query.end()}, {state.key.begin(), state.key.end()}};
+}
+template <class T>
+kernels::BranchGradients<T> further(encoding::Encoded<T> const& gradients) {
+  return {{gradients.query.begin() + 1, gradients.query.end()}, {gradients.key.begin() + 1, gradients.key.end()}};
 }
 
 template <class T>
@@ -57,16 +69,18 @@ void attention_backward_of(Pass<T> const& pass, int index, LayerWeights<T> const
   auto const views = see_qkv(config, layer.qkv, layer.qk, batch, seq_len);
   // With qk_norm the gradients of the normalised query and key lie in grad_qkv too, and become those before the norm.
   auto const grad_views = see_qkv(config, buffers.grad_qkv, View2<T>(), batch, seq_len);
-  auto in = attention_input(pass, views);
-  in.modifiers = binding.modifiers(exec, index, layer.gates, true);
+  auto const in =
+      attention_input(pass, index, encoded_of(binding, index, views, layer.tokens), views.value, layer.tokens, true);
+  auto const grads_of_encoded = binding.gradients(index, grad_views.query, grad_views.key);
   auto const heads = [&](View2<T> const& x) {
     return as_heads(x.data(), batch, config.heads, seq_len, config.head_dim);
   };
   kernels::attention_backward<T>(exec, in, heads(layer.attended), layer.log_sum_exp, heads(buffers.grad_attended),
-                                 grad_views.query, grad_views.key, grad_views.value, buffers.attention);
+                                 grads_of_encoded.query.front(), grads_of_encoded.key.front(), grad_views.value,
+                                 buffers.attention, further(grads_of_encoded));
   if (binding.reads_tokens()) Kokkos::deep_copy(exec, buffers.branch, T(0));  // what gates send back to x
-  binding.encode_backward(exec, index, layer.x_normed, views.query, views.key, grad_views.query, grad_views.key,
-                          buffers.branch, layer.gates);
+  binding.encode_backward(exec, index, layer.x_normed, views.query, views.key, grads_of_encoded, grad_views.query,
+                          grad_views.key, buffers.branch, layer.tokens);
   if (!config.qk_norm) return;
   auto const h = see_heads(config, layer.qkv, layer.qk), g = see_heads(config, buffers.grad_qkv, buffers.grad_qkv);
   kernels::norm_backward<T>(exec, head_norm_of(config, weights.query_norm), h.query_in, layer.query_stats, g.query_in,
@@ -86,8 +100,15 @@ QueryKeyValue<T> see_qkv(ModelConfig const& config, View2<T> const& qkv, View2<T
 }
 
 template <class T>
-void project(Exec const& exec, ModelConfig const& config, LayerWeights<T> const& weights, LayerBuffers<T>& layer) {
+void project(Exec const& exec, ModelConfig const& config, LayerWeights<T> const& weights, LayerBuffers<T>& layer,
+             int batch, View2<int> const& document, TokenBefore<T> const& before) {
   linear(exec, layer.x_normed, weights.qkv, layer.qkv);
+  if (config.kv_shift) {
+    linear(exec, layer.x_normed, weights.shift, layer.shift);
+    kernels::token_shift_forward<T>(exec, layer.qkv.data() + config.query_width(), layer.qkv.extent_int(1), batch,
+                                    layer.qkv.extent_int(0) / batch, config.head_dim,
+                                    {layer.shift, layer.plain_kv, before.kv, document, before.document});
+  }
   if (!config.qk_norm) return;
   auto const h = see_heads(config, layer.qkv, layer.qk);
   kernels::norm_forward<T>(exec, head_norm_of(config, weights.query_norm), h.query_in, h.query_out, layer.query_stats);
@@ -111,11 +132,10 @@ void after_attention(Exec const& exec, ModelConfig const& config, LayerWeights<T
 template <class T>
 void layer_forward(Pass<T> const& pass, int index, LayerWeights<T> const& weights, LayerBuffers<T>& layer) {
   auto const& [exec, config, binding, buffers, position, document] = pass;
-  project(exec, config, weights, layer);
+  project(exec, config, weights, layer, buffers.batch, document);
   auto const views = see_qkv(config, layer.qkv, layer.qk, buffers.batch, buffers.seq_len);
-  binding.encode(exec, index, layer.x_normed, views.query, views.key, layer.gates);
-  auto in = attention_input(pass, views);
-  in.modifiers = binding.modifiers(exec, index, layer.gates, false);
+  auto const encoded = binding.encode(exec, index, layer.x_normed, views.query, views.key, layer.tokens);
+  auto const in = attention_input(pass, index, encoded, views.value, layer.tokens, false);
   auto const out = as_heads(layer.attended.data(), buffers.batch, config.heads, buffers.seq_len, config.head_dim);
   kernels::attention_forward<T>(exec, in, out, layer.log_sum_exp, buffers.attention);
   after_attention(exec, config, weights, layer, buffers.branch);
@@ -139,7 +159,15 @@ void layer_backward(Pass<T> const& pass, int index, LayerWeights<T> const& weigh
 
   linear_backward(exec, layer.attended, weights.output, grad, buffers.grad_attended, grads.output);
   attention_backward_of(pass, index, weights, grads, layer);
+  if (config.kv_shift)
+    kernels::token_shift_backward<T>(exec, buffers.grad_qkv.data() + config.query_width(),
+                                     buffers.grad_qkv.extent_int(1), buffers.batch, buffers.seq_len, config.head_dim,
+                                     {layer.shift, layer.plain_kv, {}, document, {}});
   linear_backward(exec, layer.x_normed, weights.qkv, buffers.grad_qkv, buffers.grad_normed, grads.qkv);
+  if (config.kv_shift) {
+    matmul<T>(exec, layer.shift, Op::transposed, layer.x_normed, Op::plain, grads.shift, Into::add);
+    matmul<T>(exec, layer.shift, Op::plain, weights.shift, Op::plain, buffers.grad_normed, Into::add);
+  }
   if (binding.reads_tokens())
     kernels::add<T>(exec, View1<T const>(buffers.branch.data(), buffers.branch.size()),
                     View1<T>(buffers.grad_normed.data(), buffers.grad_normed.size()));
@@ -150,7 +178,8 @@ void layer_backward(Pass<T> const& pass, int index, LayerWeights<T> const& weigh
 
 #define SEXTANT_INSTANTIATE(T)                                                                             \
   template QueryKeyValue<T> see_qkv(ModelConfig const&, View2<T> const&, View2<T> const&, int, int);       \
-  template void project(Exec const&, ModelConfig const&, LayerWeights<T> const&, LayerBuffers<T>&);        \
+  template void project(Exec const&, ModelConfig const&, LayerWeights<T> const&, LayerBuffers<T>&, int,    \
+                        View2<int> const&, TokenBefore<T> const&);                                         \
   template void after_attention(Exec const&, ModelConfig const&, LayerWeights<T> const&, LayerBuffers<T>&, \
                                 View2<T> const&);                                                          \
   template void layer_forward(Pass<T> const&, int, LayerWeights<T> const&, LayerBuffers<T>&);              \

@@ -34,9 +34,18 @@ struct QueryKeyValue {
 template <class T>
 QueryKeyValue<T> see_qkv(ModelConfig const& config, View2<T> const& qkv, View2<T> const& qk, int batch, int seq_len);
 
-/// Query, key and value of x_normed, before they are turned: the projection and, with qk_norm, the norm of heads.
+/// The token before those of a pass, for the key-value shift of a cached pass; empty: there is none.
 template <class T>
-void project(Exec const& exec, ModelConfig const& config, LayerWeights<T> const& weights, LayerBuffers<T>& layer);
+struct TokenBefore {
+  View2<T> kv;          ///< [batch, 2 kv_heads * head_dim], before the shift
+  View1<int> document;  ///< [batch]
+};
+
+/// Query, key and value of x_normed, before they are turned: the projection and, with kv_shift, the mix with the token
+/// before, then, with qk_norm, the norm of heads. `document` [batch, seq_len] or empty.
+template <class T>
+void project(Exec const& exec, ModelConfig const& config, LayerWeights<T> const& weights, LayerBuffers<T>& layer,
+             int batch, View2<int> const& document, TokenBefore<T> const& before = {});
 
 /// From layer.attended to buffers.branch.
 template <class T>

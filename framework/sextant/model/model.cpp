@@ -136,7 +136,7 @@ template <class T>
 Pass<T> Model<T>::begin(Exec const& exec, Batch const& batch, Buffers<T>& buffers) {
   View2<double> const position = batch.positions.size() ? batch.positions : running_positions(exec, batch.seq_len());
   binding_.begin(exec, {batch.size(), 0, batch.seq_len(), position, batch.documents});
-  for (auto& layer : buffers.layers) binding_.reserve(layer.gates, batch.size(), batch.seq_len());
+  for (int n = 0; n < config_.layers; ++n) binding_.reserve(buffers.layers[n].tokens, n, batch.size(), batch.seq_len());
   return {exec, config_, binding_, buffers, position, batch.documents};
 }
 
@@ -155,6 +155,10 @@ void Model<T>::forward(Pass<T> const& pass, Batch const& batch) {
     layer_forward(pass, index, weights_.layers[index], layer);
     if (index + 1 < config_.layers) {
       LayerBuffers<T>& next = buffers.layers[index + 1];
+      if (buffers.keep != Keep::all) {  // the next layer maps query and key into the same memory
+        next.tokens.query = std::move(layer.tokens.query);
+        next.tokens.key = std::move(layer.tokens.key);
+      }
       kernels::add_norm_forward<T>(exec, norm_of(config_, weights_.layers[index + 1].attention_norm), layer.middle,
                                    buffers.branch, next.x, next.x_normed, next.x_stats);
     } else {

@@ -23,6 +23,7 @@ void add_layer(Layout& layout, ModelConfig const& config, int layer) {
   add("attention.query.weight", config.query_width(), config.width, config.init_std);
   add("attention.key.weight", config.kv_width(), config.width, config.init_std);
   add("attention.value.weight", config.kv_width(), config.width, config.init_std);
+  if (config.kv_shift) add("attention.shift.weight", 2 * config.kv_heads, config.width, config.init_std);
   add("attention.output.weight", config.width, config.query_width(), deep);
   if (config.qk_norm)
     for (char const* part : {"attention.query_norm.weight", "attention.key_norm.weight"})
@@ -62,6 +63,7 @@ LayerWeights<T> see_layer(ModelConfig const& config, Finder<T> const& find, int 
   w.attention_norm = find.norm(name("attention.norm"));
   w.qkv = find.matrix(name("attention.query.weight"), config.qkv_width());
   w.output = find.matrix(name("attention.output.weight"), config.width);
+  if (config.kv_shift) w.shift = find.matrix(name("attention.shift.weight"), 2 * config.kv_heads);
   if (config.qk_norm) {
     w.query_norm = find.norm(name("attention.query_norm"));
     w.key_norm = find.norm(name("attention.key_norm"));

@@ -39,7 +39,8 @@ double file_number(char const* path) {
 
 std::int64_t parameters_of(Model const& model, PositionFacts const& position) {
   double const norm = model.width * (model.norm.kind == spec::NormKind::layernorm ? 2.0 : 1.0);
-  double const layer = layer_products(model) + 2 * norm + (model.qk_norm ? 2.0 * model.head_width : 0);
+  double const layer = layer_products(model) + 2 * norm + (model.qk_norm ? 2.0 * model.head_width : 0) +
+                       (model.kv_shift ? 2.0 * model.kv_heads * model.width : 0);
   double const embedding = static_cast<double>(vocabulary) * model.width;
   return static_cast<std::int64_t>(embedding * (model.tie_embedding ? 1 : 2) + model.layers * layer + norm) +
          position.parameters;
@@ -54,9 +55,9 @@ double forward_flop(Model const& model, double tokens, double length) {
 double activation_bytes(Model const& model, double rows, double length, bool backward) {
   auto const w = widths_of(model);
   double const tokens = rows * length;
-  double const layer = 3 * w.width + 4 + w.qkv +
-                       (model.qk_norm ? w.query + w.key_value + 2.0 * (model.heads + model.kv_heads) : 0) + w.query +
-                       model.heads + w.mlp_in + w.mlp;
+  double const layer =
+      3 * w.width + 4 + w.qkv + (model.qk_norm ? w.query + w.key_value + 2.0 * (model.heads + model.kv_heads) : 0) +
+      (model.kv_shift ? 2.0 * model.kv_heads + 2 * w.key_value : 0) + w.query + model.heads + w.mlp_in + w.mlp;
   double const input = w.width;
   double const kept = backward ? model.layers * (layer + input) : layer;
   double const ends = 3 * w.width + 5;

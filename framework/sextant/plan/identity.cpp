@@ -50,6 +50,7 @@ json model_json(spec::Model const& m) {
           {"norm", m.norm.kind == spec::NormKind::rmsnorm ? "rmsnorm" : "layernorm"},
           {"norm_eps", m.norm.eps},
           {"qk_norm", m.qk_norm},
+          {"kv_shift", m.kv_shift},
           {"tie_embedding", m.tie_embedding},
           {"init_std", m.init.std},
           {"init_residual_by_depth", m.init.residual == spec::Residual::by_depth}};

@@ -18,6 +18,7 @@ model::ModelConfig config_of(spec::Model const& m) {
   c.norm = m.norm.kind == spec::NormKind::rmsnorm ? model::NormKind::rmsnorm : model::NormKind::layernorm;
   c.norm_eps = m.norm.eps;
   c.qk_norm = m.qk_norm;
+  c.kv_shift = m.kv_shift;
   c.tie_embedding = m.tie_embedding;
   c.init_std = m.init.std;
   c.residual_by_depth = m.init.residual == spec::Residual::by_depth;

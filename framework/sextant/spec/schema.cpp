@@ -152,6 +152,7 @@ std::vector<Field<Doc>> model_fields() {
           Words<NormKind>{{{"rmsnorm", NormKind::rmsnorm}, {"layernorm", NormKind::layernorm}}}),
       key("model.norm.eps", AT(setting.model.norm.eps), "added to the mean square", positive),
       key("model.qk_norm", AT(setting.model.qk_norm), "normalise queries and keys before they are turned"),
+      key("model.kv_shift", AT(setting.model.kv_shift), "mix keys and values with those of the token before"),
       key("model.tie_embedding", AT(setting.model.tie_embedding), "the output layer is the token embedding"),
       key("model.init.std", AT(setting.model.init.std), "of the normal distribution that weights are drawn from",
           positive),

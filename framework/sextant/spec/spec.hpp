@@ -32,6 +32,7 @@ struct Model {
     double eps = 1e-5;
   } norm;
   bool qk_norm = false;
+  bool kv_shift = false;
   bool tie_embedding = true;
   struct {
     double std = 0.02;
