@@ -1,4 +1,5 @@
-// Attention, forward and forward with backward, plain and with a bias table by distance. Counts 2 L^2 D a head forward
+// Attention, forward and forward with backward: plain, with a bias table by distance, with a link that scans rows, with two
+// branches by distance (`with` 0 to 3). Counts 2 L^2 D a head forward
 // (causal: the visible half of 4 L^2 D) and 3.5 times that with backward; `of_peak` is the share of the multiply-add
 // peak that this binary measures on the same threads.
 #include <benchmark/benchmark.h>
@@ -73,15 +74,74 @@ struct Table final : TileModifier<float> {
   }
 };
 
+/// logit(j) -= w * sum over t > j of g(logit(t)), g a cheap sigmoid; the sums of eight rows run side by side.
+struct Scan final : RowLink<float> {
+  static constexpr float w = 0.01f;
+  static float gate(float x) {
+    x = std::max(x, -1e6f);
+    return 0.5f + 0.5f * x / (1 + std::abs(x));
+  }
+  static float slope(float g) { return g < 0.5f ? 2 * g * g : 2 * (1 - g) * (1 - g); }
+  int notes() const override { return 1; }
+  void forward(Strip<float> const& s, Operands<float> const&) const override {
+    for (int r = 0; r < s.rows; ++r) {
+      float const* const x = s.logit + r * s.stride;
+      float* const note = s.note(0) + r * s.stride;
+      for (int j = 0; j < s.cols; ++j) note[j] = gate(x[j]);
+    }
+    for (int r = 0; r < s.rows; r += 8) {
+      float sum[8] = {};
+      int const rows = std::min(8, s.rows - r);
+      for (int j = s.cols - 1; j >= 0; --j)
+        for (int k = 0; k < rows; ++k) {
+          std::ptrdiff_t const at = (r + k) * s.stride + j;
+          s.logit[at] -= w * sum[k];
+          sum[k] += s.note(0)[at];
+        }
+    }
+  }
+  void backward(Strip<float> const& s, Operands<float> const&, float* grad, OperandGradients<float> const&) override {
+    for (int r = 0; r < s.rows; r += 8) {
+      float sum[8] = {};
+      int const rows = std::min(8, s.rows - r);
+      for (int j = 0; j < s.cols; ++j)
+        for (int k = 0; k < rows; ++k) {
+          std::ptrdiff_t const at = (r + k) * s.stride + j;
+          float const own = grad[at];
+          grad[at] -= w * sum[k] * slope(s.note(0)[at]);
+          sum[k] += own;
+        }
+    }
+  }
+};
+
+/// Branch 0 nearer than `reach`, branch 1 beyond.
+struct NearFar final : BranchRule {
+  double reach = 256;
+  int uniform(int, double const* query, int rows, double const* key, int cols) const override {
+    double const most = query[rows - 1] - key[0], least = query[0] - key[cols - 1];
+    return most < reach ? 0 : least >= reach ? 1 : mixed;
+  }
+  void select(int, double const* query, int rows, double const* key, int cols, signed char* out) const override {
+    for (int r = 0; r < rows; ++r)
+      for (int j = 0; j < cols; ++j) *out++ = query[r] - key[j] >= reach;
+  }
+};
+
+enum With : long { plain, biased, scanned, branched };
+
 struct Run {
   int batch, heads, kv_heads, queries, keys, dim;
   Heads<float> q, k, v, g, out, dq, dk, dv;
   View3<float> log_sum_exp;
   Table table;
+  Scan scan;
+  NearFar rule;
+  BranchGradients<float> branches;
   AttentionInput<float> in;
   AttentionWorkspace workspace;
 
-  Run(int b, int h, int hk, int lq, int lk, int d, bool biased)
+  Run(int b, int h, int hk, int lq, int lk, int d, long with)
       : batch(b),
         heads(h),
         kv_heads(hk),
@@ -101,7 +161,14 @@ struct Run {
     in.query = q, in.key = k, in.value = v;
     in.query_position = View2<double>("query_position", 1, lq);
     in.key_position = View2<double>("key_position", 1, lk);
-    if (biased) in.modifiers = {&table};
+    for (int i = 0; i < lq; ++i) in.query_position(0, i) = lk - lq + i;
+    for (int j = 0; j < lk; ++j) in.key_position(0, j) = j;
+    if (with == biased) in.modifiers = {&table};
+    if (with == scanned) in.rows = {&scan};
+    if (with != branched) return;
+    in.branch_rule = &rule;
+    in.more_query = {make(h, lq)}, in.more_key = {make(hk, lk)};
+    branches.query = {make(h, lq)}, branches.key = {make(hk, lk)};
   }
   Heads<float> make(int h, int l) const {
     Heads<float> const x = test::zero_heads<float>(batch, h, l, dim);
@@ -110,7 +177,7 @@ struct Run {
     return x;
   }
   void forward() { attention_forward<float>(Exec(), in, out, log_sum_exp, workspace); }
-  void backward() { attention_backward<float>(Exec(), in, out, log_sum_exp, g, dq, dk, dv, workspace); }
+  void backward() { attention_backward<float>(Exec(), in, out, log_sum_exp, g, dq, dk, dv, workspace, branches); }
 
   void report(benchmark::State& state, double flops) const {
     double const done = flops * static_cast<double>(state.iterations()) * 1e-9;
@@ -147,22 +214,24 @@ void attention_decode_bench(benchmark::State& state) {
 }
 
 void sizes(benchmark::internal::Benchmark* b) {
-  b->ArgNames({"B", "H", "L", "D", "table"})->Unit(benchmark::kMillisecond)->UseRealTime();
-  for (long const table : {0, 1}) {
-    b->Args({1, 8, 4096, 64, table});
-    b->Args({1, 4, 4096, 128, table});
-    b->Args({16, 4, 256, 32, table});
-    b->Args({16, 4, 256, 64, table});
-    b->Args({2, 4, 2048, 32, table});
+  b->ArgNames({"B", "H", "L", "D", "with"})->Unit(benchmark::kMillisecond)->UseRealTime();
+  for (long const with : {plain, biased, scanned, branched}) {
+    b->Args({1, 8, 4096, 64, with});
+    b->Args({1, 4, 4096, 128, with});
+    b->Args({16, 4, 256, 32, with});
+    b->Args({16, 4, 256, 64, with});
+    b->Args({2, 4, 2048, 32, with});
   }
 }
 BENCHMARK(attention_forward_bench)->Name("attention/forward")->Apply(sizes);
 BENCHMARK(attention_both_bench)->Name("attention/forward+backward")->Apply(sizes);
 BENCHMARK(attention_decode_bench)
     ->Name("attention/decode")
-    ->ArgNames({"B", "H", "Hkv", "L", "D", "table"})
+    ->ArgNames({"B", "H", "Hkv", "L", "D", "with"})
     ->Args({1, 8, 8, 4096, 64, 0})
     ->Args({1, 8, 8, 4096, 64, 1})
+    ->Args({1, 8, 8, 4096, 64, 2})
+    ->Args({1, 8, 8, 4096, 64, 3})
     ->Args({1, 32, 8, 32768, 128, 0})
     ->Unit(benchmark::kMicrosecond)
     ->UseRealTime();

@@ -12,14 +12,15 @@ HeadStrip<T>::HeadStrip(Problem<T> const& p, int rows, Cursor& memory)
   for (auto const* link : p.links) notes += link->notes();
   logit_ = memory.take<T>(notes_size_);
   notes_ = memory.take<T>(notes * notes_size_);
+  query_ = memory.take<T>(static_cast<std::int64_t>(p.branches.size()) * rows * p.head_dim);
   spare_ = memory.take<T>(std::int64_t(rows) * chunk);
   choice_ = memory.take<signed char>(p.rule ? std::int64_t(chunks) * rows * chunk : 0);
   chunk_ = memory.take<Chunk>(chunks);
 }
 
 template <class T>
-void HeadStrip<T>::open(int b, int h, int row, int rows, int cols) {
-  b_ = b, h_ = h, row_ = row, rows_ = rows, cols_ = cols;
+void HeadStrip<T>::open(int b, int h, int row, int rows, int cols, StripKeys<T> const* keys) {
+  b_ = b, h_ = h, row_ = row, rows_ = rows, cols_ = cols, keys_ = keys;
 }
 
 template <class T>
@@ -104,16 +105,25 @@ void HeadStrip<T>::form(MaskRow const& mask) {
       if (run.branch == BranchRule::mixed) select(run);
     });
   } else {
-    for_runs([&](Run const& run) { run.branch == BranchRule::mixed ? mixed_product(run) : product(run); });
+    load_queries();
+    for_runs([&](Run const& run) {
+      if (run.branch == BranchRule::mixed)
+        mixed_product(run);
+      else
+        keys_->logits(run.branch, query(run.branch), rows_, run.begin, run.end, logit_, stride_, 0);
+    });
   }
   hide(mask);
 }
 
 template <class T>
-void HeadStrip<T>::product(Run const& run) {
-  auto const x = operands(run.branch);
-  small_nt(x.query, x.query_stride, rows_, x.key + run.begin * x.key_stride, x.key_stride, run.end - run.begin, x.dim,
-           x.scale, logit_ + run.begin, stride_);
+void HeadStrip<T>::load_queries() {
+  for (int branch = 0; branch < static_cast<int>(p_.branches.size()); ++branch) {
+    auto const from = operands(branch);
+    T* to = query(branch);
+    for (int r = 0; r < rows_; ++r, to += from.dim)
+      for (int d = 0; d < from.dim; ++d) to[d] = from.query[r * from.query_stride + d] * from.scale;
+  }
 }
 
 template <class T>
@@ -136,16 +146,15 @@ int HeadStrip<T>::present(Run const& run, int branch) const {
 template <class T>
 void HeadStrip<T>::mixed_product(Run const& run) {
   select(run);
-  int const cols = run.end - run.begin;
-  signed char const* const choice = choice_ + std::int64_t(run.begin / chunk) * rows_ * chunk;
+  int const cols = run.end - run.begin, origin = run.begin / chunk * chunk;
+  signed char const* const choice = choice_ + std::int64_t(origin) * rows_;
   for (int branch = 0; branch < static_cast<int>(p_.branches.size()); ++branch) {
     if (!present(run, branch)) continue;
-    auto const x = operands(branch);
-    small_nt(x.query, x.query_stride, rows_, x.key + run.begin * x.key_stride, x.key_stride, cols, x.dim, x.scale,
-             spare_, chunk);
+    keys_->logits(branch, query(branch), rows_, run.begin, run.end, spare_, chunk, origin);
     for (int r = 0; r < rows_; ++r) {
       T* const to = logit_ + r * stride_ + run.begin;
-      for (int j = 0; j < cols; ++j) to[j] = choice[r * cols + j] == branch ? spare_[r * chunk + j] : to[j];
+      T const* const from = spare_ + r * chunk + run.begin - origin;
+      for (int j = 0; j < cols; ++j) to[j] = choice[r * cols + j] == branch ? from[j] : to[j];
     }
   }
 }
@@ -203,35 +212,39 @@ void HeadStrip<T>::modify_backward(T const* grad) const {
 }
 
 template <class T>
-void HeadStrip<T>::multiply_backward(T const* grad, std::vector<Branch<T>> const& out) const {
+void HeadStrip<T>::spread(Run const& run, int branch, T const* slope, std::ptrdiff_t stride, int origin,
+                          std::vector<Branch<T>> const& out, std::vector<Rows<T>> const& sums) const {
+  auto const& to = out[static_cast<std::size_t>(branch)].query;
+  auto const& sum = sums[static_cast<std::size_t>(branch)];
+  keys_->add_keys(branch, slope, stride, rows_, run.begin, run.end, origin, to.at(b_, h_, row_), to.row);
+  small_tn(slope + (run.begin - origin), stride, run.end - run.begin, query(branch), p_.head_dim, p_.head_dim, rows_,
+           T(1), sum.at(b_, kv_head(), run.begin), sum.row, true);
+}
+
+template <class T>
+void HeadStrip<T>::multiply_backward(T const* grad, std::vector<Branch<T>> const& out,
+                                     std::vector<Rows<T>> const& sums) const {
   int n;
   if (auto* link = multiplier(n)) return link->multiply_backward(strip(n), operands(), grad, gradients(out[0]));
-  auto const spread = [&](Run const& run, int branch, T const* slope, std::ptrdiff_t stride) {
-    auto const x = operands(branch);
-    auto const to = gradients(out[static_cast<std::size_t>(branch)]);
-    int const cols = run.end - run.begin;
-    small_nn(slope, stride, rows_, x.key + run.begin * x.key_stride, x.key_stride, x.dim, cols, x.scale, to.query,
-             to.query_stride, true);
-    small_tn(slope, stride, cols, x.query, x.query_stride, x.dim, rows_, x.scale, to.key + run.begin * to.key_stride,
-             to.key_stride, true);
-  };
   for_runs([&](Run const& run) {
-    if (run.branch != BranchRule::mixed) return spread(run, run.branch, grad + run.begin, stride_);
-    int const cols = run.end - run.begin;
-    signed char const* const choice = choice_ + std::int64_t(run.begin / chunk) * rows_ * chunk;
+    if (run.branch != BranchRule::mixed) return spread(run, run.branch, grad, stride_, 0, out, sums);
+    int const cols = run.end - run.begin, origin = run.begin / chunk * chunk;
+    signed char const* const choice = choice_ + std::int64_t(origin) * rows_;
     for (int branch = 0; branch < static_cast<int>(p_.branches.size()); ++branch) {
       if (!present(run, branch)) continue;
-      for (int r = 0; r < rows_; ++r)
-        for (int j = 0; j < cols; ++j)
-          spare_[r * chunk + j] = choice[r * cols + j] == branch ? grad[r * stride_ + run.begin + j] : T(0);
-      spread(run, branch, spare_, chunk);
+      for (int r = 0; r < rows_; ++r) {
+        T const* const from = grad + r * stride_ + run.begin;
+        T* const to = spare_ + r * chunk + run.begin - origin;
+        for (int j = 0; j < cols; ++j) to[j] = choice[r * cols + j] == branch ? from[j] : T(0);
+      }
+      spread(run, branch, spare_, chunk, origin, out, sums);
     }
   });
 }
 
 template <class T>
 void HeadStrip<T>::multiply_finish(int b, int h, Branch<T> const& out) {
-  open(b, h, 0, 0, p_.key_len);
+  open(b, h, 0, 0, p_.key_len, nullptr);
   int n;
   if (auto* link = multiplier(n)) link->multiply_finish(b, h, operands(), gradients(out));
 }
@@ -273,7 +286,7 @@ Rows<T const> copy_clean(Rows<T const> const& from, int batch, int heads, int le
 }  // namespace
 
 template <class T>
-Problem<T> without_padding(Problem<T> const& p, Workshop const& shop) {
+Problem<T> without_padding(Problem<T> const& p, Cursor& memory, Tasks const& run) {
   Problem<T> clean = p;
   int const *const query_ids = p.mask.query_document, *const key_ids = p.mask.key_document;
   if (!key_ids) return clean;
@@ -282,20 +295,15 @@ Problem<T> without_padding(Problem<T> const& p, Workshop const& shop) {
   bool const some =
       std::any_of(query_ids, query_ids + queries, padding) || std::any_of(key_ids, key_ids + keys, padding);
   if (!some) return clean;
-  auto const lay_out = [&](Cursor memory, bool copy) {
-    auto const place = [&](Rows<T const>& x, int heads, int length, int dim, int const* ids) {
-      T* const to = memory.take<T>(std::int64_t(p.batch) * heads * length * dim);
-      if (copy) x = copy_clean(x, p.batch, heads, length, dim, ids, to, shop.run);
-    };
-    for (auto& branch : clean.branches) {
-      place(branch.query, p.heads, p.query_len, p.head_dim, query_ids);
-      place(branch.key, p.kv_heads, p.key_len, p.head_dim, key_ids);
-    }
-    place(clean.value, p.kv_heads, p.key_len, p.value_dim, key_ids);
-    return memory.used();
+  auto const place = [&](Rows<T const>& x, int heads, int length, int dim, int const* ids) {
+    T* const to = memory.take<T>(std::int64_t(p.batch) * heads * length * dim);
+    if (to) x = copy_clean(x, p.batch, heads, length, dim, ids, to, run);
   };
-  shop.shared->reserve(lay_out(Cursor(), false));
-  lay_out(Cursor(shop.shared->data()), true);
+  for (auto& branch : clean.branches) {
+    place(branch.query, p.heads, p.query_len, p.head_dim, query_ids);
+    place(branch.key, p.kv_heads, p.key_len, p.head_dim, key_ids);
+  }
+  place(clean.value, p.kv_heads, p.key_len, p.value_dim, key_ids);
   return clean;
 }
 
@@ -303,7 +311,7 @@ Problem<T> without_padding(Problem<T> const& p, Workshop const& shop) {
   template class HeadStrip<T>;                   \
   template int heads_at_once(Problem<T> const&); \
   template int strip_rows(Problem<T> const&);    \
-  template Problem<T> without_padding(Problem<T> const&, Workshop const&);
+  template Problem<T> without_padding(Problem<T> const&, Cursor&, Tasks const&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 #undef SEXTANT_INSTANTIATE

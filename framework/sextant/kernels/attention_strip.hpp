@@ -1,7 +1,7 @@
 // A strip of one query head at work: its logits from the products or from the link that multiplies, what hides them, and
 // the chain of tile modifiers over them. The forward and the backward pass form the same logits through it.
 #pragma once
-#include <sextant/kernels/attention_host.hpp>
+#include <sextant/kernels/attention_strip_keys.hpp>
 
 namespace sextant::kernels::host {
 
@@ -12,10 +12,10 @@ int heads_at_once(Problem<T> const& p);
 template <class T>
 int strip_rows(Problem<T> const& p);
 
-/// `p` with rows of padding replaced by zeros, so that NaN in them reaches nothing; copies into the shared block, and
-/// only where there is padding.
+/// `p` with rows of padding replaced by zeros, so that NaN in them reaches nothing: copies into `memory`, and only where
+/// there is padding. With a cursor over null it only counts.
 template <class T>
-Problem<T> without_padding(Problem<T> const& p, Workshop const& shop);
+Problem<T> without_padding(Problem<T> const& p, Cursor& memory, Tasks const& run);
 
 /// Keys [begin, end) of the strip that were formed alike.
 struct Run {
@@ -29,7 +29,7 @@ class HeadStrip {
   HeadStrip(Problem<T> const& p, int rows, Cursor& memory);
 
   /// Rows [row, row + rows) of query head h of batch row b against keys [0, cols), cols > 0.
-  void open(int b, int h, int row, int rows, int cols);
+  void open(int b, int h, int row, int rows, int cols, StripKeys<T> const* keys);
   /// Logits before the links: products, and -infinity where the mask or the rule hides. Columns are defined up to the
   /// end of the last chunk.
   void form(MaskRow const& mask);
@@ -37,8 +37,9 @@ class HeadStrip {
   void modify(MaskRow const& mask);
   /// Their backward, tile by tile as in modify().
   void modify_backward(T const* grad) const;
-  /// The products' backward: grad[rows, stride] is d loss / d logit before the links, 0 on hidden pairs.
-  void multiply_backward(T const* grad, std::vector<Branch<T>> const& out) const;
+  /// The products' backward: grad[rows, stride] is d loss / d logit before the links, 0 on hidden pairs. Adds to `out`,
+  /// and what the keys of products receive to `sums`.
+  void multiply_backward(T const* grad, std::vector<Branch<T>> const& out, std::vector<Rows<T>> const& sums) const;
   /// After the head's last strip, when a link multiplies for it.
   void multiply_finish(int b, int h, Branch<T> const& out);
 
@@ -53,6 +54,7 @@ class HeadStrip {
   int rows() const { return rows_; }
   int head() const { return h_; }
   int kv_head() const { return h_ / p_.group(); }
+  StripKeys<T> const& keys() const { return *keys_; }
   /// f(begin, end) for stretches of neighbouring chunks that some row sees after modify(). What lies behind the last
   /// key up to the end of its chunk is hidden.
   template <class F>
@@ -84,8 +86,11 @@ class HeadStrip {
   void for_runs(F&& f) const;
   Operands<T> operands(int branch) const;
   RowLink<T>* multiplier(int& n) const;
+  T* query(int branch) const { return query_ + std::ptrdiff_t(branch) * rows_ * p_.head_dim; }
+  void load_queries();
+  void spread(Run const& run, int branch, T const* slope, std::ptrdiff_t stride, int origin,
+              std::vector<Branch<T>> const& out, std::vector<Rows<T>> const& sums) const;
   void plan(MaskRow const& mask);
-  void product(Run const& run);
   void mixed_product(Run const& run);
   void select(Run const& run);
   int present(Run const& run, int branch) const;
@@ -96,8 +101,10 @@ class HeadStrip {
   Problem<T> const& p_;
   int b_ = 0, h_ = 0, row_ = 0, rows_ = 0, cols_ = 0;
   std::ptrdiff_t stride_, notes_size_;
-  T *logit_, *notes_, *spare_;  // [rows, stride]; as many times the links' notes; [rows, chunk]
-  signed char* choice_;         // [chunks, rows, chunk]: branches of mixed chunks
+  StripKeys<T> const* keys_ = nullptr;
+  T *logit_, *notes_;    // [rows, stride]; as many times the links' notes
+  T *query_, *spare_;    // [branches, rows, head_dim], times the scale; [rows, chunk]
+  signed char* choice_;  // [chunks, rows, chunk]: branches of mixed chunks
   Chunk* chunk_;
 };
 

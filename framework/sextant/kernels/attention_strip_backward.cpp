@@ -19,26 +19,72 @@ class StripBackward {
     grad_out_ = memory.take<T>(std::int64_t(rows) * p.value_dim);
     dot_ = memory.take<T>(rows);
     log_sum_ = memory.take<T>(rows);
+    take_keys(memory);
   }
 
   /// All query heads of kv heads [kv_head, kv_head + kv_heads).
   void run(int b, int kv_head, int kv_heads) {
     clear(b, kv_head, kv_heads);
+    for (int k = 0; k < kv_heads; ++k) {
+      keys_[static_cast<std::size_t>(k)].open(b, kv_head + k);
+      if (packed_) keys_[static_cast<std::size_t>(k)].pack_all();
+    }
+    open_sums(kv_head, kv_heads);
     MaskRow const mask(p_.mask, b, p_.query_len, p_.key_len);
     int const at_once = static_cast<int>(group_.heads().size());
     for (int h = kv_head * p_.group(); h < (kv_head + kv_heads) * p_.group(); h += at_once) {
       for (int row = 0; row < p_.query_len; row += group_.most_rows()) {
-        if (!group_.form(mask, b, h, row)) continue;
+        if (!group_.form(mask, b, h, row, keys_.data())) continue;
         for (std::size_t k = 0; k < slope_.size(); ++k) slope(group_.heads()[k], slope_[k], b, row);
-        group_.backward(slope_, grad_.branches);
+        group_.backward(slope_, grad_.branches, key_sums_);
       }
       for (int k = 0; k < at_once; ++k)
         group_.heads()[static_cast<std::size_t>(k)].multiply_finish(b, h + k, grad_.branches[0]);
     }
+    close_sums(b, kv_head, kv_heads);
   }
 
  private:
   static constexpr int W = width<T>;
+
+  /// Packed keys, and beside them dense sums of what keys and values receive; else it is added where it belongs.
+  void take_keys(Cursor& memory) {
+    int const kv_heads = kv_heads_at_once(p_);
+    packed_ = packs(p_, kv_heads * 2 * StripKeys<T>::bytes(p_, Pass::backward));
+    for (int k = 0; k < kv_heads; ++k) keys_.emplace_back(p_, Pass::backward, packed_, memory);
+    auto const sums = [&](int dim) {
+      std::ptrdiff_t const row = round_up(dim, W), lane = row * p_.key_len;
+      return Rows<T>{packed_ ? memory.take<T>(kv_heads * lane) : nullptr, 0, lane, row};
+    };
+    for (std::size_t n = 0; n < p_.branches.size(); ++n) key_memory_.push_back(sums(p_.head_dim));
+    value_memory_ = sums(p_.value_dim);
+  }
+  /// Rows at(b, kv_head ...) of the sums.
+  void open_sums(int kv_head, int kv_heads) {
+    key_sums_.clear();
+    auto const open = [&](Rows<T> memory, Rows<T> const& out) {
+      if (!packed_) return out;
+      std::fill_n(memory.data, kv_heads * memory.head, T(0));
+      memory.data -= kv_head * memory.head;
+      return memory;
+    };
+    for (std::size_t n = 0; n < key_memory_.size(); ++n)
+      key_sums_.push_back(open(key_memory_[n], grad_.branches[n].key));
+    value_sums_ = open(value_memory_, grad_.value);
+  }
+  void close_sums(int b, int kv_head, int kv_heads) const {
+    auto const close = [&](Rows<T> const& sums, Rows<T> const& out, int dim) {
+      for (int h = kv_head; h < kv_head + kv_heads; ++h)
+        for (int j = 0; j < p_.key_len; ++j) {
+          T* const to = out.at(b, h, j);
+          T const* const from = sums.at(0, h, j);
+          for (int d = 0; d < dim; ++d) to[d] += from[d];
+        }
+    };
+    if (!packed_) return;
+    for (std::size_t n = 0; n < key_sums_.size(); ++n) close(key_sums_[n], grad_.branches[n].key, p_.head_dim);
+    close(value_sums_, grad_.value, p_.value_dim);
+  }
 
   void clear(int b, int kv_head, int kv_heads) const {
     auto const zero = [&](Rows<T> const& x, int head, int heads, int length, int dim) {
@@ -56,14 +102,11 @@ class StripBackward {
   void slope(HeadStrip<T>& head, T* const to, int b, int row) {
     start(head, b, row);
     weights(head);
-    T const* const value = p_.value.at(b, head.kv_head(), 0);
-    T* const grad_value = grad_.value.at(b, head.kv_head(), 0);
     head.fill_unseen(to);
     head.for_seen([&](int begin, int end) {
-      small_nt(grad_out_, p_.value_dim, head.rows(), value + begin * p_.value.row, p_.value.row, end - begin,
-               p_.value_dim, T(1), to + begin, head.stride());
+      head.keys().weights(grad_out_, head.rows(), begin, end, to, head.stride());
       small_tn(head.logit() + begin, head.stride(), end - begin, grad_out_, p_.value_dim, p_.value_dim, head.rows(),
-               T(1), grad_value + begin * grad_.value.row, grad_.value.row, true);
+               T(1), value_sums_.at(b, head.kv_head(), begin), value_sums_.row, true);
       for (int r = 0; r < head.rows(); ++r)  // the chunk's columns past the last key
         std::fill(to + r * head.stride() + end, to + r * head.stride() + round_up(end, W), T(0));
     });
@@ -114,6 +157,10 @@ class StripBackward {
   Problem<T> const& p_;
   Gradients<T> grad_;
   StripGroup<T> group_;
+  bool packed_ = false;
+  std::vector<StripKeys<T>> keys_;              // of the kv heads at work
+  std::vector<Rows<T>> key_memory_, key_sums_;  // a branch each
+  Rows<T> value_memory_, value_sums_;
   std::vector<T*> slope_;          // [rows, stride] a head
   T *grad_out_, *dot_, *log_sum_;  // [rows, value_dim], [rows], [rows]
 };
@@ -121,9 +168,13 @@ class StripBackward {
 
 template <class T>
 void strip_backward(Problem<T> const& given, Gradients<T> const& g, Workshop const& shop) {
-  Problem<T> const p = without_padding(given, shop);
+  Cursor counter;
+  without_padding(given, counter, shop.run);
+  shop.shared->reserve(counter.used());
+  Cursor memory(shop.shared->data());
+  Problem<T> const p = without_padding(given, memory, shop.run);
   auto workers = crew<StripBackward<T>>(shop, p, g);
-  int const kv_heads = heads_at_once(p) == 1 ? 1 : p.kv_heads, lanes = p.kv_heads / kv_heads;
+  int const kv_heads = kv_heads_at_once(p), lanes = p.kv_heads / kv_heads;
   shop.run("sextant::attention_strips_backward", std::int64_t(p.batch) * lanes, [&](int worker, std::int64_t task) {
     workers[static_cast<std::size_t>(worker)].run(static_cast<int>(task / lanes),
                                                   static_cast<int>(task % lanes) * kv_heads, kv_heads);

@@ -17,9 +17,13 @@ class StripGroup {
   std::vector<HeadStrip<T>>& heads() { return heads_; }
 
   /// The final logits of rows [row, row + most_rows) of heads [h, h + heads) of batch row b; false without any key.
-  bool form(MaskRow const& mask, int b, int h, int row) {
+  /// `keys` begins with those of head h.
+  bool form(MaskRow const& mask, int b, int h, int row, StripKeys<T> const* keys) {
     int const rows = std::min(most_rows_, p_.query_len - row), cols = mask.keys(row, rows).end;
-    for (auto& head : heads_) head.open(b, h++, row, rows, cols);
+    for (int k = 0; auto& head : heads_) {
+      head.open(b, h + k, row, rows, cols, keys + k / p_.group());
+      ++k;
+    }
     if (cols <= 0) return false;
     for (auto& head : heads_) head.form(mask);
     for (int n = 0; n < static_cast<int>(p_.links.size()); ++n) {
@@ -35,7 +39,7 @@ class StripGroup {
   }
 
   /// From d loss / d final logit of each head to what the operands receive.
-  void backward(std::vector<T*> const& grad, std::vector<Branch<T>> const& out) {
+  void backward(std::vector<T*> const& grad, std::vector<Branch<T>> const& out, std::vector<Rows<T>> const& sums) {
     for (std::size_t k = 0; k < heads_.size(); ++k) {
       heads_[k].modify_backward(grad[k]);
       gradients_[k] = heads_[k].gradients(out[0]);
@@ -49,7 +53,7 @@ class StripGroup {
         for (std::size_t k = 0; k < heads_.size(); ++k)
           link->backward(strips_[k], operands_[k], grad[k], gradients_[k]);
     }
-    for (std::size_t k = 0; k < heads_.size(); ++k) heads_[k].multiply_backward(grad[k], out);
+    for (std::size_t k = 0; k < heads_.size(); ++k) heads_[k].multiply_backward(grad[k], out, sums);
   }
 
  private:
@@ -67,6 +71,20 @@ class StripGroup {
   std::vector<Operands<T>> operands_;
   std::vector<OperandGradients<T>> gradients_;
 };
+
+/// Keys and values are packed unless that would take more than this for what is worked on at once.
+inline constexpr std::size_t most_packed_bytes = 24 << 20;
+
+/// Kv heads whose strips are worked on at once.
+template <class T>
+int kv_heads_at_once(Problem<T> const& p) {
+  return heads_at_once(p) == 1 ? 1 : p.kv_heads;
+}
+/// True when packing keys for all strips pays; `bytes` is what it takes. Up to six rows read them where they lie.
+template <class T>
+bool packs(Problem<T> const& p, std::size_t bytes) {
+  return p.query_len > block_rows && bytes <= most_packed_bytes;
+}
 
 /// Scratch that a worker of type Worker needs: Worker(arguments..., Cursor&) takes it.
 template <class Worker, class... Arguments>

@@ -2,6 +2,7 @@
 // the product wants them they are read in place; a transposed one and ragged edges go through a small packed panel.
 #include <sextant/kernels/simd_block.hpp>
 #include <sextant/kernels/small_matmul.hpp>
+#include <sextant/kernels/small_panel.hpp>
 
 namespace sextant::kernels {
 namespace {
@@ -158,13 +159,37 @@ void small_tn(T const* a, std::ptrdiff_t a_stride, int rows, T const* b, std::pt
   product<T>({a, 1, a_stride}, rows, b, b_stride, cols, depth, result, add);
 }
 
+template <class T>
+void panel_nt(T const* a, std::ptrdiff_t a_stride, int rows, T const* b, int begin, int end, int depth, T* to,
+              std::ptrdiff_t to_stride, int origin) {
+  constexpr int P = panel_width<T>;
+  for (int j = begin / P * P; j < end; j += P)
+    panel_product<T>({a, a_stride, 1}, rows, b + std::ptrdiff_t(j) * depth, P, std::min(P, round_up(end - j, width<T>)),
+                     depth, {to + (j - origin), to_stride, T(1)}, false);
+}
+
+template <class T>
+void panel_nn(T const* a, std::ptrdiff_t a_stride, int rows, T const* b, int capacity, int begin, int end, int cols,
+              T alpha, T* to, std::ptrdiff_t to_stride) {
+  constexpr int P = panel_width<T>, step = 2 * depth_block;
+  for (int k = begin; k < end; k += step)
+    for (int j = 0; j < cols; j += P) {
+      int const wide = std::min(P, round_up(cols - j, width<T>));
+      panel_product<T>({a + (k - begin), a_stride, 1}, rows,
+                       b + std::ptrdiff_t(j) * capacity + std::ptrdiff_t(k) * wide, wide, std::min(P, cols - j),
+                       std::min(step, end - k), {to + j, to_stride, alpha}, true);
+    }
+}
+
 #define SEXTANT_INSTANTIATE(T)                                                                                     \
   template void small_nt(T const*, std::ptrdiff_t, int, T const*, std::ptrdiff_t, int, int, T, T*, std::ptrdiff_t, \
                          bool);                                                                                    \
   template void small_nn(T const*, std::ptrdiff_t, int, T const*, std::ptrdiff_t, int, int, T, T*, std::ptrdiff_t, \
                          bool);                                                                                    \
   template void small_tn(T const*, std::ptrdiff_t, int, T const*, std::ptrdiff_t, int, int, T, T*, std::ptrdiff_t, \
-                         bool);
+                         bool);                                                                                    \
+  template void panel_nt(T const*, std::ptrdiff_t, int, T const*, int, int, int, T*, std::ptrdiff_t, int);         \
+  template void panel_nn(T const*, std::ptrdiff_t, int, T const*, int, int, int, int, T, T*, std::ptrdiff_t);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 #undef SEXTANT_INSTANTIATE
