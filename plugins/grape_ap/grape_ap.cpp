@@ -101,7 +101,8 @@ class PathIntegral final : public RowTerm<T> {
     }
   }
 
-  void backward(Strip const& strip, kernels::Operands<T> const&, T* grad, kernels::OperandGradients<T> const&) override {
+  void backward(Strip const& strip, kernels::Operands<T> const&, T* grad,
+                kernels::OperandGradients<T> const&) override {
     if (!in_.covers(strip.head)) return;
     int const width = form_.width, rows = strip.rows, cols = strip.cols;
     T const factor = slope(strip.head) / T(width);

@@ -28,9 +28,7 @@ struct Chunk {
   T *triangle, *upper;          ///< T and U, [keys, chunk_keys]
   T* beta;                      ///< [keys]
 
-  static std::size_t size(int width) {
-    return static_cast<std::size_t>(chunk_keys) * (4 * width + 2 * chunk_keys + 1);
-  }
+  static std::size_t size(int width) { return static_cast<std::size_t>(chunk_keys) * (4 * width + 2 * chunk_keys + 1); }
   Chunk(T* base, int keys_, int width_) : keys(keys_), width(width_) {
     std::size_t const rows = static_cast<std::size_t>(chunk_keys) * width, square = chunk_keys * chunk_keys;
     key = base, w = key + rows, carried = w + rows, left = carried + rows;

@@ -26,7 +26,8 @@ struct Path {
   static auto schema() {
     return Schema<Path>{}
         .option("forget", &Path::forget, "add the forgetting transformer's decay between key and query")
-        .option("gate_scaled", &Path::gate_scaled, "multiply that decay by the logits' scale, as the released code does")
+        .option("gate_scaled", &Path::gate_scaled,
+                "multiply that decay by the logits' scale, as the released code does")
         .option("beta_range", &Path::beta_range, "beta lies between 0 and this; up to 2 no map makes a key longer",
                 Range{0, 2, true})
         .option("l2_eps", &Path::l2_eps, "added to |f|^2 before w is divided by its root", positive)

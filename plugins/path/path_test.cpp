@@ -176,7 +176,8 @@ TEST_CASE("path: float32 stays close to the explicit product over a thousand tok
   CHECK_THAT(std::vector<double>(found.begin(), found.end()), CloseTo(by_the_formula(exact), 2e-5));
 }
 
-TEST_CASE("path: parameters are a bottleneck, a convolution and a gate; options that do nothing are refused", "[path]") {
+TEST_CASE("path: parameters are a bottleneck, a convolution and a gate; options that do nothing are refused",
+          "[path]") {
   auto const p = encoding_of("path")->parameters(heads_of(2, 8, 16));
   std::vector<std::string> names;
   for (auto const& info : p) names.push_back(info.name);

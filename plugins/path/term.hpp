@@ -47,7 +47,6 @@ class Term final : public RowTerm<T> {
       : width_(width), l2_eps_(l2_eps), forget_(forget), gate_scaled_(gate_scaled) {}
 
   void prepare(Exec const&, Inputs const& in) override {
-    expect(in.head_dim == width_, "path: a head has ", in.head_dim, " channels, expected ", width_);
     in_ = in;
     heads_.clear();
     for (int n = 0; n < in.batch * in.heads; ++n) heads_.push_back(std::make_unique<HeadState>());
@@ -57,6 +56,8 @@ class Term final : public RowTerm<T> {
   bool multiplies(int head) const override { return in_.covers(head); }
 
   void multiply(Strip<T> const& strip, Operands<T> const& operands) const override {
+    expect(operands.dim == width_, "path acts on whole heads: query and key have ", operands.dim,
+           " channels, expected its ", width_);
     if (in_.query_len <= few_queries) return walk(strip, operands);
     HeadState& head = head_of(strip.batch, strip.head);
     build_chunks(head, strip, operands);
@@ -173,7 +174,9 @@ class Term final : public RowTerm<T> {
   }
 
   /// w and beta of a key, from its features and gate: H = I for what is not finite (padding).
-  T const* feature(int batch, int h, int key) const { return in_.features[0].row(batch, h) + std::ptrdiff_t(key) * width_; }
+  T const* feature(int batch, int h, int key) const {
+    return in_.features[0].row(batch, h) + std::ptrdiff_t(key) * width_;
+  }
   T beta(int batch, int h, int key) const { return static_cast<T>(in_.key_gates[0].row(batch, h)[key]); }
   /// 1 / sqrt(|f|^2 + eps), or 0 where f or beta is not finite.
   T inverse_norm(T const* f, T b) const {
@@ -242,8 +245,7 @@ class Term final : public RowTerm<T> {
     seen(c, at, x, y);
     bool const behind = at.behind(c.keys);
     small_nt(x, width_, at.rows, behind ? c.carried : c.key, width_, c.keys, width_, scale, logit, stride);
-    if (!behind)
-      small_nt(y, chunk_keys, at.rows, c.upper, chunk_keys, c.keys, c.keys, -scale, logit, stride, true);
+    if (!behind) small_nt(y, chunk_keys, at.rows, c.upper, chunk_keys, c.keys, c.keys, -scale, logit, stride, true);
   }
   /// out = x - y V
   void pass(Chunk<T> const& c, Block const& at, T const* y, T const* x, T* out) const {

@@ -65,14 +65,13 @@ class FadingProduct final : public RowTerm<T> {
  public:
   explicit FadingProduct(Fading<T> fading) : fading_(std::move(fading)) {}
 
-  void prepare(Exec const&, typename RowTerm<T>::Inputs const& in) override {
-    expect(in.head_dim == fading_.dim(), "xpos: a head has ", in.head_dim, " channels, expected ", fading_.dim());
-    in_ = in;
-  }
+  void prepare(Exec const&, typename RowTerm<T>::Inputs const& in) override { in_ = in; }
   void finish(Tensors&) override {}
   bool multiplies(int head) const override { return in_.covers(head); }
 
   void multiply(Strip const& strip, Operands const& operands) const override {
+    expect(operands.dim == fading_.dim(), "xpos acts on whole heads: query and key have ", operands.dim,
+           " channels, expected its ", fading_.dim());
     Scratch to(strip.rows, fading_.dim());
     over_blocks(strip, [&](Block const& b) {
       scale(strip, operands, b, false, to);
@@ -205,9 +204,7 @@ struct Xpos {
     expect(shape.head_dim % 2 == 0, "xpos: head_dim is ", shape.head_dim, ", expected an even number");
   }
 
-  Rotary rotary(Shape const& shape) const {
-    return {.rotary_dim = shape.head_dim, .layout = layout, .base = base};
-  }
+  Rotary rotary(Shape const& shape) const { return {.rotary_dim = shape.head_dim, .layout = layout, .base = base}; }
   template <class T>
   T inv_freq(NoWeights<T> const&, int pair, Rotary const& form) const {
     return T(std::pow(base, -2.0 * pair / form.rotary_dim));

@@ -78,7 +78,8 @@ TEST_CASE("xpos: float32 is finite and right at any position and any fading", "[
   }
 }
 
-TEST_CASE("xpos: positions that start anew at a document leave visible pairs exact and all finite", "[xpos][documents]") {
+TEST_CASE("xpos: positions that start anew at a document leave visible pairs exact and all finite",
+          "[xpos][documents]") {
   for (double scale_base : {512.0, 2.0}) {
     auto rig = rig_of<float>(200, 200, 48);
     for (int j = 0; j < 200; ++j) rig.position[j] = j < 70 ? 3000 + j : j - 70;

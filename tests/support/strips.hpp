@@ -46,7 +46,8 @@ struct StripRig {
     query = normal("query", rows * query_len * dim);
     key = normal("key", static_cast<std::size_t>(batch) * kv_heads * key_len * dim);
     feature.clear(), gate.clear();
-    for (int width : feature_widths) feature.push_back(normal("feature" + std::to_string(width), rows * key_len * width));
+    for (int width : feature_widths)
+      feature.push_back(normal("feature" + std::to_string(width), rows * key_len * width));
     for (int g = 0; g < gates; ++g) {
       auto const z = normal("gate" + std::to_string(g), rows * key_len);
       gate.emplace_back(z.begin(), z.end());
@@ -150,8 +151,8 @@ struct StripRig {
           strip.query_position = position.data() + own(row);
           strip.key_position = position.data();
           strip.notes_size = static_cast<std::ptrdiff_t>(strip_rows) * key_len;
-          f(strip, kernels::Operands<T>{query_of(b, h) + row * dim, key_of(b, h), dim, dim, dim,
-                                        static_cast<T>(scale)});
+          f(strip,
+            kernels::Operands<T>{query_of(b, h) + row * dim, key_of(b, h), dim, dim, dim, static_cast<T>(scale)});
         }
   }
   void logits_of(Term& term, kernels::Strip<T> const& strip, kernels::Operands<T> const& operands) {

@@ -83,7 +83,10 @@ class Run {
       }
     for (auto const& picked : what_.picked) filled[index_of(picked.parameter)] = true;
     for (std::size_t n = 0; n < filled.size(); ++n)
-      expect(filled[n], "the encoding trains ", layer_->slots()[n].name, ", and par/ has no numbers for it");
+      if (!what_.picked.empty() && !filled[n])  // a bias beside a picked projection: the values are whole without it
+        layer_->set(n, std::vector<double>(layer_->slots()[n].parameter->info.size(), 0.0));
+      else
+        expect(filled[n], "the encoding trains ", layer_->slots()[n].name, ", and par/ has no numbers for it");
   }
 
   struct Slot {
