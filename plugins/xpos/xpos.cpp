@@ -134,7 +134,7 @@ class FadingProduct final : public RowTerm<T> {
     auto const [first_query, last_query] = std::minmax_element(query, query + b.rows);
     auto const [first_key, last_key] = std::minmax_element(key, key + b.cols);
     double const overlap = std::max(0.0, *last_key - *first_query), reach = std::floor(overlap / 2);
-    if (fading_.holds(overlap - reach) || *first_key >= *last_query) {
+    if (fading_.holds(overlap - reach) || *first_key > *last_query) {
       b.centre = *last_key - reach;
       b.first_query = *first_query;
       return f(b);
