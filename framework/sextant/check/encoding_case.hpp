@@ -13,7 +13,7 @@ namespace sextant::check {
 struct LearnedName {
   std::string theirs;
   std::string ours;         ///< the end of a slot's name: "alibi.slope"
-  bool transposed = false;  ///< theirs is [n, heads], ours [heads, n]
+  bool transposed = false;  ///< theirs is [n, heads, ...], ours [heads, n, ...]
 };
 
 /// "out/o", "grad/q", ... to row-major numbers in the shape the file has them in.

@@ -7,12 +7,13 @@
 namespace sextant::check {
 namespace {
 
-/// [rows, columns] to [columns, rows].
-std::vector<double> transposed(std::vector<double> const& in, std::size_t rows) {
+/// [rows, columns, ...] to [columns, rows, ...].
+std::vector<double> transposed(std::vector<double> const& in, std::size_t rows, std::size_t columns) {
   std::vector<double> out(in.size());
-  std::size_t const columns = rows ? in.size() / rows : 0;
+  std::size_t const rest = in.empty() ? 0 : in.size() / (rows * columns);
   for (std::size_t r = 0; r < rows; ++r)
-    for (std::size_t c = 0; c < columns; ++c) out[c * rows + r] = in[r * columns + c];
+    for (std::size_t c = 0; c < columns; ++c)
+      std::copy_n(&in[(r * columns + c) * rest], rest, &out[(c * rows + r) * rest]);
   return out;
 }
 
@@ -78,7 +79,7 @@ class Run {
       for (auto const& [name, array] : learned->arrays) {
         auto const slot = slot_of(name);
         auto values = learned->numbers(name);
-        layer_->set(slot.index, slot.transposed ? transposed(values, array.shape.at(0)) : values);
+        layer_->set(slot.index, slot.transposed ? transposed(values, array.shape.at(0), array.shape.at(1)) : values);
         filled[slot.index] = true;
       }
     for (auto const& picked : what_.picked) filled[index_of(picked.parameter)] = true;
@@ -258,7 +259,7 @@ class Run {
       layer_->set(slot, number);
       auto const logits = layer_->logits(1e-30, {});  // the product leaves no trace beside whole numbers
       for (int n = 0; n < length * length; ++n) out_["out/bucket"].push_back(std::round(logits.biased[n]));
-      layer_->set(slot, transposed(kept, buckets));
+      layer_->set(slot, transposed(kept, buckets, heads));
     }
   }
 
@@ -268,7 +269,7 @@ class Run {
     for (auto const& [name, array] : learned->arrays) {
       auto const slot = slot_of(name);
       auto grad = layer_->gradient(slot.index);
-      out_["grad/" + name] = slot.transposed ? transposed(grad, array.shape.at(1)) : std::move(grad);
+      out_["grad/" + name] = slot.transposed ? transposed(grad, array.shape.at(1), array.shape.at(0)) : std::move(grad);
     }
   }
 

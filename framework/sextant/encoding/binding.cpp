@@ -71,14 +71,15 @@ Binding<T>::Binding(std::shared_ptr<Position const> position, int layers)
     TermState t;
     t.stages = term.encoding->stages(term.shape);
     t.bias = t.stages.bias ? term.encoding->template bias<T>(term.shape) : nullptr;
-    t.transform = t.stages.transform ? term.encoding->template transform<T>(term.shape) : nullptr;
+    for (int layer = 0; t.stages.transform && layer < layers; ++layer)
+      t.transforms.push_back(term.encoding->template transform<T>(term.shape));
     t.rows = t.stages.rows ? term.encoding->template rows<T>(term.shape) : nullptr;
     t.constant = position_->initial_weights(term);
     t.first_gate = s.gates;
     t.first_feature = s.features;
     s.gates += static_cast<int>(t.stages.gates.size());
     s.features += static_cast<int>(t.stages.features.size());
-    if (t.transform) {
+    if (t.stages.transform) {
       t.lifted = term.encoding->lifted(term.shape);
       expect(t.lifted >= term.channels, term.label, ": a transform to ", t.lifted, " channels of ", term.channels,
              ", expected at least as many");
@@ -181,14 +182,14 @@ int Binding<T>::key_set(int layer, int branch) const {
 template <class T>
 int Binding<T>::key_dim(int layer) const {
   for (std::size_t t = 0; t < terms(); ++t)
-    if (active(layer, t) && state_->terms[t].transform) return position_->shape().head_dim + state_->extra;
+    if (active(layer, t) && state_->terms[t].stages.transform) return position_->shape().head_dim + state_->extra;
   return position_->shape().head_dim;
 }
 template <class T>
 bool Binding<T>::apart(int layer) const {
   if (branches(layer) > 1 || key_sets(layer) > 1) return true;
   for (std::size_t t = 0; t < terms(); ++t)
-    if (active(layer, t) && (state_->terms[t].transform || state_->terms[t].stages.scale_query)) return true;
+    if (active(layer, t) && (state_->terms[t].stages.transform || state_->terms[t].stages.scale_query)) return true;
   return false;
 }
 
@@ -256,7 +257,7 @@ void Binding<T>::form_positions(std::size_t t) {
   int const count = tokens.count, axes = mine.stages.axes;
   mine.tables_fresh = false;
   auto const at = state_->query_position;
-  if (mine.transform || (mine.stages.rotate && axes > 1)) {
+  if (mine.stages.transform || (mine.stages.rotate && axes > 1)) {
     mine.coordinates = View3<double>(uninitialized("coordinates"), rows, count, axes);
     for (int b = 0; b < rows; ++b)
       for (int i = 0; i < count; ++i) coordinates_at(tokens, term, axes, b, i, &mine.coordinates(b, i, 0));

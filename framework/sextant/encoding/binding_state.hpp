@@ -33,7 +33,7 @@ template <class T>
 struct Binding<T>::TermState {
   Stages stages;
   std::unique_ptr<Bias<T>> bias;
-  std::unique_ptr<Transform<T>> transform;
+  std::vector<std::unique_ptr<Transform<T>>> transforms;  // one a layer: what it decomposed serves the next call
   std::unique_ptr<RowTerm<T>> rows;
   std::vector<double> constant;           // weights that are not trained
   int first_gate = 0, first_feature = 0;  // in TokenState

@@ -123,7 +123,7 @@ void Binding<T>::prepare_transform(Exec const& exec, int layer, std::size_t t, b
   in.first_head = term.first_head;
   in.tensors = tensors_of(layer, t);
   in.want_gradient = gradient;
-  mine.transform->prepare(exec, in);
+  mine.transforms[layer]->prepare(exec, in);
 }
 
 template <class T>
@@ -146,7 +146,7 @@ void Binding<T>::map_transforms(Exec const& exec, int layer, Heads<T> const& q, 
   int const count = state_->tokens.count;
   for (std::size_t t = 0; t < terms(); ++t) {
     auto& mine = state_->terms[t];
-    if (!active(layer, t) || !mine.transform) continue;
+    if (!active(layer, t) || !mine.stages.transform) continue;
     prepare_transform(exec, layer, t, false);
     Term const& term = position_->terms()[t];
     Lift const lift{term.channel_begin, term.channels, mine.extra_begin, mine.lifted};
@@ -155,8 +155,8 @@ void Binding<T>::map_transforms(Exec const& exec, int layer, Heads<T> const& q, 
       auto const& to = side == Side::query ? out.query.front() : out.key.front();
       for_mapped_heads(exec, t, side, [&](int b, int h, int head) {
         std::vector<T> packed(static_cast<std::size_t>(count) * lift.lifted);
-        mine.transform->forward(side, b, h, &from(b, head, 0, 0) + term.channel_begin, row_stride(from), packed.data(),
-                                lift.lifted);
+        mine.transforms[layer]->forward(side, b, h, &from(b, head, 0, 0) + term.channel_begin, row_stride(from),
+                                        packed.data(), lift.lifted);
         lift.spread(packed.data(), count, &to(b, head, 0, 0), row_stride(to));
       });
     }
@@ -169,7 +169,7 @@ void Binding<T>::map_transforms_backward(Exec const& exec, int layer, Heads<T> c
   int const count = state_->tokens.count;
   for (std::size_t t = 0; t < terms(); ++t) {
     auto& mine = state_->terms[t];
-    if (!active(layer, t) || !mine.transform) continue;
+    if (!active(layer, t) || !mine.stages.transform) continue;
     prepare_transform(exec, layer, t, true);
     Term const& term = position_->terms()[t];
     Lift const lift{term.channel_begin, term.channels, mine.extra_begin, mine.lifted};
@@ -180,14 +180,15 @@ void Binding<T>::map_transforms_backward(Exec const& exec, int layer, Heads<T> c
       for_mapped_heads(exec, t, side, [&](int b, int h, int head) {
         std::vector<T> packed(static_cast<std::size_t>(count) * lift.lifted);
         lift.gather(&from(b, head, 0, 0), row_stride(from), count, packed.data());
-        mine.transform->backward(side, b, h, &plain(b, head, 0, 0) + term.channel_begin, row_stride(plain),
-                                 packed.data(), lift.lifted, &to(b, head, 0, 0) + term.channel_begin, row_stride(to));
+        mine.transforms[layer]->backward(side, b, h, &plain(b, head, 0, 0) + term.channel_begin, row_stride(plain),
+                                         packed.data(), lift.lifted, &to(b, head, 0, 0) + term.channel_begin,
+                                         row_stride(to));
       });
     }
     auto const& owner = state_->owners[layer][t];
     Tensors sums;
     for (int slot : owner.tensors) sums.emplace_back(state_->weights[slot].size(), 0.0);
-    mine.transform->finish(sums);
+    mine.transforms[layer]->finish(sums);
     for (std::size_t n = 0; n < sums.size(); ++n) add_to(state_->gradients[owner.tensors[n]], sums[n]);
   }
 }
