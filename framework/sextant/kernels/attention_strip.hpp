@@ -5,18 +5,6 @@
 
 namespace sextant::kernels::host {
 
-/// Query heads whose strips are worked on at once.
-template <class T>
-int heads_at_once(Problem<T> const& p);
-/// Query rows of a strip: a function of lengths and heads alone, so that a row's bits do not depend on its batch.
-template <class T>
-int strip_rows(Problem<T> const& p);
-
-/// `p` with rows of padding replaced by zeros, so that NaN in them reaches nothing: copies into `memory`, and only where
-/// there is padding. With a cursor over null it only counts.
-template <class T>
-Problem<T> without_padding(Problem<T> const& p, Cursor& memory, Tasks const& run);
-
 /// Keys [begin, end) of the strip that were formed alike.
 struct Run {
   int begin, end;

@@ -1,6 +1,7 @@
 // The strips of the query heads that are worked on at once: one, or all heads of a batch row when a link goes across them.
 #pragma once
 #include <sextant/kernels/attention_strip.hpp>
+#include <sextant/kernels/attention_strip_plan.hpp>
 
 namespace sextant::kernels::host {
 
@@ -71,20 +72,6 @@ class StripGroup {
   std::vector<Operands<T>> operands_;
   std::vector<OperandGradients<T>> gradients_;
 };
-
-/// Keys and values are packed unless that would take more than this for what is worked on at once.
-inline constexpr std::size_t most_packed_bytes = 24 << 20;
-
-/// Kv heads whose strips are worked on at once.
-template <class T>
-int kv_heads_at_once(Problem<T> const& p) {
-  return heads_at_once(p) == 1 ? 1 : p.kv_heads;
-}
-/// True when packing keys for all strips pays; `bytes` is what it takes. Up to six rows read them where they lie.
-template <class T>
-bool packs(Problem<T> const& p, std::size_t bytes) {
-  return p.query_len > block_rows && bytes <= most_packed_bytes;
-}
 
 /// Scratch that a worker of type Worker needs: Worker(arguments..., Cursor&) takes it.
 template <class Worker, class... Arguments>
