@@ -102,11 +102,8 @@ class Waves {
         units_(std::int64_t(given.batch) * given.kv_heads / kv_heads_) {
     std::size_t const unit = kv_heads_ * StripKeys<T>::bytes(given, Pass::forward);
     packed_ = packs(given, unit);
-    if (packed_)
-      wave_ =
-          std::clamp<std::int64_t>(static_cast<std::int64_t>(wave_bytes / std::max<std::size_t>(unit, 1)), 1, units_);
-    else
-      wave_ = units_;
+    std::int64_t const fit = static_cast<std::int64_t>(wave_bytes / std::max<std::size_t>(unit, 1));
+    wave_ = packed_ ? std::clamp<std::int64_t>(fit, 1, units_) : units_;
     Cursor counter;
     without_padding(given, counter, shop.run);
     shop.shared->reserve(counter.used() + (packed_ ? static_cast<std::size_t>(wave_) * unit : 0));
