@@ -1,7 +1,6 @@
 // Gradients of trained tensors while a Transform's backward runs on several threads.
 #pragma once
-#include <sextant/base/error.hpp>
-#include <sextant/encoding/encoding.hpp>
+#include <sextant/plugin.hpp>
 
 #include <algorithm>
 #include <vector>

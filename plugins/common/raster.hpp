@@ -1,8 +1,6 @@
 // One position as coordinates on a grid, counted in raster order: the first coordinate runs fastest.
 #pragma once
-#include <sextant/encoding/schema.hpp>
-
-#include <sextant/base/error.hpp>
+#include <sextant/plugin.hpp>
 
 #include <cmath>
 

@@ -54,6 +54,11 @@ encoding::Choice choice_of(std::string const& name) {
     choice.options["shares"] = std::vector<double>{3, 1};
     choice.parts = {{"rope", {}, {}}, {"alibi", {}, {}}};
   }
+  if (name == "rope2d") choice.options["grid"] = std::vector<double>{5};
+  if (name == "rope3d") {
+    choice.options["grid"] = std::vector<double>{2, 3};
+    choice.options["sections"] = std::vector<double>{1, 2, 1};
+  }
   if (name == "segmented_theta") {
     choice.options["seg_start"] = std::vector<double>{0, 2};
     choice.options["seg_base"] = std::vector<double>{10000, 500};
