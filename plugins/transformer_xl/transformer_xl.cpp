@@ -42,8 +42,8 @@ class LazyBlocks {
       std::int64_t const row = static_cast<std::int64_t>(n) / count_, at = static_cast<std::int64_t>(n) % count_;
       wider[static_cast<std::size_t>(row * count + at + first_ - first)] = std::move(blocks_[n]);
     }
-    for (auto& block : wider)
-      if (!block) block = std::make_unique<Block>();
+    for (auto& empty : wider)
+      if (!empty) empty = std::make_unique<Block>();
     blocks_ = std::move(wider), first_ = first, count_ = count;
   }
   std::int64_t first() const { return first_; }

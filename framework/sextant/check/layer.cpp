@@ -7,20 +7,28 @@
 namespace sextant::check {
 namespace {
 
-/// Hides the pairs that a pattern [length, length] does not allow.
+/// Hides the pairs that a pattern [length, length] does not allow: before links over whole rows, which must not count
+/// them, or else from tiles.
 template <class T>
-class Hide final : public kernels::TileModifier<T> {
+class Hide final : public kernels::TileModifier<T>, public kernels::RowLink<T> {
  public:
   Hide(std::vector<char> pairs, int length) : pairs_(std::move(pairs)), length_(length) {}
   void forward(kernels::Tile<T> const& tile) const override {
-    for (int r = 0; r < tile.rows; ++r)
-      for (int c = 0; c < tile.cols; ++c)
-        if (!pairs_[static_cast<std::size_t>(tile.row + r) * length_ + tile.col + c])
-          tile.logit[r * tile.stride + c] = -std::numeric_limits<T>::infinity();
+    hide(tile.row, tile.rows, tile.col, tile.cols, tile.logit, tile.stride);
   }
   void backward(kernels::Tile<T> const&, T const*, int) override {}
+  void forward(kernels::Strip<T> const& strip, kernels::Operands<T> const&) const override {
+    hide(strip.row, strip.rows, 0, strip.cols, strip.logit, strip.stride);
+  }
+  using kernels::RowLink<T>::backward;
 
  private:
+  void hide(int row, int rows, int col, int cols, T* logit, std::ptrdiff_t stride) const {
+    for (int r = 0; r < rows; ++r)
+      for (int c = 0; c < cols; ++c)
+        if (!pairs_[static_cast<std::size_t>(row + r) * length_ + col + c])
+          logit[r * stride + c] = -std::numeric_limits<T>::infinity();
+  }
   std::vector<char> pairs_;
   int length_;
 };
@@ -173,6 +181,8 @@ auto Layer<T>::logits(double scale, Allowed const& allowed) -> Logits {
     in.modifiers.insert(in.modifiers.begin(), &first);
   else
     in.rows.insert(in.rows.begin(), &first);
+  Hide<T> hide(allowed.pairs, length_);
+  if (!in.rows.empty() && !allowed.pairs.empty()) in.rows.insert(in.rows.begin(), &hide);
   in.modifiers.push_back(&last);
   kernels::attention_forward<T>(Exec(), in, heads(out), View3<T>("lse", batch_, heads_n, length_), workspace_);
   return {numbers(before), numbers(after)};
@@ -184,8 +194,12 @@ std::vector<double> Layer<T>::attend(Tensor const& v, double scale, Allowed cons
   used_ = input(v_, scale, true);
   used_.mask.causal = allowed.causal;
   if (!allowed.pairs.empty()) {
-    hide_ = std::make_unique<Hide<T>>(allowed.pairs, length_);
-    used_.modifiers.push_back(hide_.get());
+    auto hide = std::make_unique<Hide<T>>(allowed.pairs, length_);
+    if (used_.rows.empty())
+      used_.modifiers.push_back(hide.get());
+    else
+      used_.rows.insert(used_.rows.begin(), hide.get());
+    hide_ = std::move(hide);
   }
   out_ = View4<T>("out", batch_, q_.extent(1), length_, v_.extent(3));
   log_sum_exp_ = View3<T>("lse", batch_, q_.extent(1), length_);

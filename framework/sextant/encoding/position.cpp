@@ -96,6 +96,9 @@ void Position::add(Choice const& choice, Registry const& registry, Shape const& 
   encoding->check(shape);
   expect(!place.layers || !encoding->stages(shape).embed, choice.use,
          " adds to the embedding, before the first layer: it cannot be limited to layers");
+  expect(!encoding->stages(shape).rows || place.channels == shape_.head_dim, choice.use,
+         " works on whole rows of logits, and channels ", place.channel_begin, " to ",
+         place.channel_begin + place.channels, " of a head have none of their own: give it heads instead");
   int same = 1;
   for (auto const& term : terms_) same += term.encoding->description().name == choice.use;
   place.label = same == 1 ? choice.use : text(choice.use, "_", same);
