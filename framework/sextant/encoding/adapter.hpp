@@ -342,6 +342,12 @@ class EncodingAdapter final : public Encoding {
     else
       return Encoding::regions(shape, parts);
   }
+  std::optional<PositionSampler> sampler() const override {
+    if constexpr (requires { plugin_.sampler(); })
+      return plugin_.sampler();
+    else
+      return std::nullopt;
+  }
 
  private:
   static std::vector<double> initial_of(P const& plugin, Shape const& shape, Stream const& stream, int head) {

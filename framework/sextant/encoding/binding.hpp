@@ -54,6 +54,8 @@ class Binding {
 
   /// Keys that a cache keeps of a token, and the channels of each; see encode().
   int key_sets(int layer) const;
+  /// Angles at which keys are met in a layer, at least 1.
+  int branches(int layer) const;
   int key_dim(int layer) const;
   /// True when encode() leaves query and key as they are and returns copies.
   bool apart(int layer) const;
@@ -90,7 +92,6 @@ class Binding {
   std::size_t terms() const { return position_->terms().size(); }
   bool active(int layer, std::size_t term) const;
   int group() const { return position_->shape().heads / position_->shape().kv_heads; }
-  int branches(int layer) const;
   /// The one term of a layer that has branches; null when there is none or several, whose keys then lie a set a branch.
   Term const* only_branching(int layer) const;
   int key_set(int layer, int branch) const;

@@ -8,6 +8,7 @@
 #include <sextant/kernels/tile.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,12 @@ class Bias : public kernels::TileModifier<T> {
   virtual void gradient_rows(std::vector<GateRows> query, std::vector<GateRows> key) = 0;
   virtual void finish(double* weight_gradient) = 0;
   virtual std::size_t bytes() const = 0;
+};
+
+/// Where a row's positions come from when they are not 0, 1, 2, ...: drawn from [0, below), without repetition, sorted.
+struct PositionSampler {
+  int below = 0;           ///< tokens
+  bool evaluates = false;  ///< in evaluations too; else in training alone
 };
 
 /// The trained tensors of a term beside its formula weights, in double, in the order and shape of tensors().
@@ -243,6 +250,8 @@ class Encoding {
     bool formula_sees_all_heads = false;  ///< slopes and the like are those of the whole model's heads
   };
   virtual std::vector<Region> regions(Shape const&, int parts) const;
+  /// Composites only: what draws the positions of the parts.
+  virtual std::optional<PositionSampler> sampler() const { return std::nullopt; }
 
  protected:
   friend class Registry;

@@ -32,7 +32,7 @@ Position::Position(PositionChoice const& choice, Registry const& registry, Shape
   whole.heads = shape.heads;
   whole.channels = shape.head_dim;
   whole.first_head = {0, shape.heads};
-  for (auto const& part : choice.encodings) add(part, registry, shape_, whole);
+  for (auto const& part : choice_.encodings) add(part, registry, shape_, whole);
   check_overlaps();
   for (auto const& scaling : choice.scalings) scalings_.push_back(registry.make_scaling(scaling));
   bool any_rotary = false;
@@ -67,6 +67,12 @@ void Position::add(Choice const& choice, Registry const& registry, Shape const& 
   }
   if (encoding->description().takes_parts) {
     std::vector<Choice> const& parts = encoding->choice().parts;
+    if (auto const sampler = encoding->sampler()) {
+      expect(!sampler_, choice.use, ": the positions are drawn already: expected it once, around all that it is for");
+      expect(choice_.encodings.size() == 1 && &choice == &choice_.encodings.front(), choice.use,
+             " draws the positions of the whole model: expected it alone, around all other encodings");
+      sampler_ = sampler;
+    }
     auto const regions = encoding->regions(shape, static_cast<int>(parts.size()));
     int const group = shape_.heads / shape_.kv_heads;
     for (std::size_t n = 0; n < parts.size(); ++n) {

@@ -32,6 +32,8 @@ class Position {
   std::vector<Term> const& terms() const { return terms_; }
   std::vector<std::shared_ptr<Scaling const>> const& scalings() const { return scalings_; }
   PositionChoice const& choice() const { return choice_; }
+  /// What draws the rows' positions, where they are not the index of the token.
+  std::optional<PositionSampler> const& sampler() const { return sampler_; }
 
   /// Trainable tensors of one term, with the labelled names that a checkpoint shows: "position.alibi.slope".
   struct Parameter {
@@ -66,6 +68,7 @@ class Position {
   std::vector<Term> terms_;
   std::vector<std::shared_ptr<Scaling const>> scalings_;
   std::vector<Parameter> parameters_;
+  std::optional<PositionSampler> sampler_;
 };
 
 }  // namespace sextant::encoding

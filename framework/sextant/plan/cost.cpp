@@ -71,7 +71,8 @@ Cost train_cost(Model const& model, spec::Train const& train, PositionFacts cons
   cost.parameters = parameters_of(model, position);
   double const tokens = static_cast<double>(train.rows) * train.length;
   cost.flop = 3 * forward_flop(model, tokens, train.length) * train.steps;
-  cost.bytes = 4 * 4.0 * static_cast<double>(cost.parameters) + activation_bytes(model, train.rows, train.length, true);
+  cost.bytes = 4 * 4.0 * static_cast<double>(cost.parameters) +
+               activation_bytes(model, train.rows, train.length, true) + tokens * position.token_bytes;
   cost.seconds = cost.flop / (machine.gflops * 1e9);
   return cost;
 }
@@ -85,7 +86,8 @@ Cost evaluate_cost(Model const& model, spec::Evaluation const& evaluation, int r
   Cost cost;
   cost.parameters = parameters_of(model, position);
   cost.flop = forward_flop(model, static_cast<double>(evaluation.windows) * seen, seen);
-  cost.bytes = 4.0 * static_cast<double>(cost.parameters) + activation_bytes(model, rows, seen, false);
+  cost.bytes = 4.0 * static_cast<double>(cost.parameters) + activation_bytes(model, rows, seen, false) +
+               static_cast<double>(rows) * seen * position.token_bytes / model.layers;
   cost.seconds = cost.flop / (machine.gflops * 1e9);
   return cost;
 }

@@ -1,8 +1,10 @@
 // What a stage costs: parameters, FLOP, bytes and seconds, by formulas that are written down here.
 #pragma once
+#include <sextant/encoding/encoding.hpp>
 #include <sextant/spec/spec.hpp>
 
 #include <cstdint>
+#include <optional>
 
 namespace sextant::plan {
 
@@ -22,6 +24,8 @@ struct Cost {
 struct PositionFacts {
   std::int64_t parameters = 0;  ///< trained ones of the whole model
   int table_length = 0;         ///< > 0: positions must stay below
+  std::optional<encoding::PositionSampler> sampler;
+  double token_bytes = 0;  ///< what the encodings of all layers keep of a token beside query, key and value
 };
 
 inline constexpr int vocabulary = 256;  ///< bytes

@@ -79,6 +79,8 @@ class Planner {
     }
   }
 
+  static int setting_length(Arm const& arm) { return arm.setting.train.length; }
+
   PositionFacts facts(Arm const& arm, PositionChoice const& position, int target, std::string const& place,
                       std::string const& what) {
     PositionFacts facts;
@@ -87,6 +89,13 @@ class Planner {
     } catch (Error const& error) {
       fail(place, ": ", what, ": ", error.what());
     }
+    if (facts.sampler)
+      expect(target <= facts.sampler->below || (target > setting_length(arm) && !facts.sampler->evaluates), place, ": ",
+             what, ": ", target, " positions cannot be drawn from ", facts.sampler->below,
+             " without repetition; expected a larger range, or shorter rows");
+    expect(facts.table_length == 0 || !facts.sampler || facts.sampler->below <= facts.table_length, place, ": ", what,
+           ": positions are drawn from ", facts.sampler ? facts.sampler->below : 0, ", past the learned table of ",
+           facts.table_length, " positions; expected at most that many");
     expect(facts.table_length == 0 || target <= facts.table_length, place, ": ", what, ": ", target,
            " tokens reach past the learned table of ", facts.table_length, " positions; expected at most that many");
     return facts;

@@ -1,5 +1,6 @@
+#include <sextant/base/error.hpp>
 #include <sextant/base/file.hpp>
-#include <sextant/encoding/position.hpp>
+#include <sextant/encoding/binding.hpp>
 #include <sextant/plan/plan.hpp>
 
 #include <algorithm>
@@ -7,6 +8,24 @@
 #include <memory>
 
 namespace sextant::plan {
+namespace {
+void check_layers(encoding::Term const& term, int layers) {
+  for (int layer : term.layers->list)
+    expect(layer < layers, term.label, ": layer ", layer, " is named, and the model has layers 0 to ", layers - 1);
+  expect(!term.layers->list.empty() || term.layers->from < layers, term.label, ": layers from ", term.layers->from,
+         " on, and the model has layers 0 to ", layers - 1);
+}
+
+/// Gates, features and copies of query and key that a layer keeps of a token for its backward, in fp32.
+double bytes_of(encoding::Binding<float> const& binding, int layer, spec::Model const& model) {
+  encoding::TokenState<float> state;
+  binding.reserve(state, layer, 1, 1);
+  double const copies = binding.apart(layer) ? binding.branches(layer) * model.heads +
+                                                   binding.key_sets(layer) * static_cast<double>(model.kv_heads)
+                                             : 0;
+  return 1.5 * static_cast<double>(state.bytes_per_token()) + copies * binding.key_dim(layer) * sizeof(float);
+}
+}  // namespace
 
 World world_of(encoding::Registry const& registry, std::function<CorpusFacts(std::string const&)> corpus,
                Machine const& machine) {
@@ -33,11 +52,14 @@ World world_of(encoding::Registry const& registry, std::function<CorpusFacts(std
                                 .trained_length = choice.trained_length};
     encoding::Position const position(choice, registry, shape, target_length);
     PositionFacts facts;
-    for (auto const& parameter : position.parameters())
-      facts.parameters +=
-          static_cast<std::int64_t>(parameter.info.size()) * (parameter.info.per_layer ? model.layers : 1);
-    for (auto const& term : position.terms())
+    for (auto const& term : position.terms()) {
       facts.table_length = std::max(facts.table_length, term.encoding->table_length());
+      if (term.layers) check_layers(term, model.layers);
+    }
+    facts.sampler = position.sampler();
+    encoding::Binding<float> const binding(std::make_shared<encoding::Position const>(position), model.layers);
+    for (auto const& slot : binding.slots()) facts.parameters += static_cast<std::int64_t>(slot.parameter->info.size());
+    for (int layer = 0; layer < model.layers; ++layer) facts.token_bytes += bytes_of(binding, layer, model);
     return facts;
   };
   return world;

@@ -2,6 +2,7 @@
 #include <sextant/results/table.hpp>
 #include <sextant/run/stages.hpp>
 #include <sextant/run/stop.hpp>
+#include <sextant/tasks/positions.hpp>
 #include <sextant/tasks/sampler.hpp>
 
 #include <fmt/format.h>
@@ -42,7 +43,14 @@ std::vector<double> losses(Exec const& exec, tasks::EvalWindows const& windows, 
     tasks::Tokens const tokens("evaluation rows", rows, seen + 1);
     windows.rows(exec, first, tokens);
     View2<double> const nll("nll", rows, seen);
-    network.loss_per_token(exec, model::next_token_batch(exec, tokens), nll);
+    auto batch = model::next_token_batch(exec, tokens);
+    if (auto const& sampler = network.position().sampler(); sampler && sampler->evaluates) {
+      batch.positions = View2<double>("positions", rows, seen);
+      for (int row = 0; row < rows; ++row)  // of the window, whatever stands beside it
+        tasks::draw_positions(Stream(0, "evaluate/positions"), static_cast<std::uint64_t>(first) + row, seen,
+                              sampler->below, &batch.positions(row, 0));
+    }
+    network.loss_per_token(exec, batch, nll);
     exec.fence();
     std::copy(nll.data(), nll.data() + nll.size(), out.begin() + static_cast<std::ptrdiff_t>(first) * seen);
     progress.update(static_cast<double>(first + rows) / windows.count());

@@ -2,6 +2,7 @@
 #include <sextant/model/trainer.hpp>
 #include <sextant/run/stages.hpp>
 #include <sextant/run/stop.hpp>
+#include <sextant/tasks/positions.hpp>
 #include <sextant/tasks/sampler.hpp>
 
 #include <fmt/format.h>
@@ -97,11 +98,19 @@ results::Group train(Exec const& exec, plan::TrainStage const& stage, tasks::Cor
   auto const save = [&] { trainer.save(checkpoint, curve.to_note(stage.id)); };
   double const tokens = static_cast<double>(settings.rows) * settings.length;
   std::int64_t const first = trainer.steps_done();
+  Stream const positions(static_cast<std::uint64_t>(stage.order_seed), "train/positions");
 
   while (trainer.steps_done() < settings.steps) {
     std::int64_t const step = trainer.steps_done();
     sampler.batch(exec, static_cast<std::uint64_t>(stage.order_seed), step, rows);
-    auto const report = trainer.step(exec, model::next_token_batch(exec, rows));
+    auto batch = model::next_token_batch(exec, rows);
+    if (auto const& sampler_of_positions = network.position().sampler()) {
+      batch.positions = View2<double>("positions", settings.rows, settings.length);
+      for (int row = 0; row < settings.rows; ++row)
+        tasks::draw_positions(positions, static_cast<std::uint64_t>(step) * settings.rows + row, settings.length,
+                              sampler_of_positions->below, &batch.positions(row, 0));
+    }
+    auto const report = trainer.step(exec, batch);
     double const spent = std::chrono::duration<double>(Clock::now() - began).count();
     curve.loss.push_back(report.loss);
     curve.rate.push_back(report.rate);
