@@ -1,5 +1,7 @@
 #include "support/plugin.hpp"
 
+#include <sextant/encoding/position.hpp>
+
 using namespace sextant;
 using namespace sextant::test;
 
