@@ -6,7 +6,8 @@ using namespace sextant;
 using namespace sextant::test;
 
 TEST_CASE("randomised: hands its one part the whole head and draws from its range", "[randomised]") {
-  auto const plugin = encoding_of("randomised", {{"below", std::int64_t{64}}, {"at_evaluation", false}});
+  auto const plugin = encoding::Registry::global().make_encoding(
+      {"randomised", {{"below", std::int64_t{64}}, {"at_evaluation", false}}, {{"rope", {}, {}}}});
   REQUIRE(plugin->sampler());
   CHECK(plugin->sampler()->below == 64);
   CHECK_FALSE(plugin->sampler()->evaluates);

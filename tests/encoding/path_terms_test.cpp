@@ -176,5 +176,5 @@ TEST_CASE("path terms: what cannot be combined is refused with both names or the
              Catch::Matchers::ContainsSubstring("2 links multiply for head 0, expected one at most"));
   encoding::Choice const split{
       "direct_sum", {{"shares", std::vector<double>{1, 1}}}, {{"path", {}, {}}, {"rope", {}, {}}}};
-  CHECK_THAT(refusal(test::sum({split})), Catch::Matchers::ContainsSubstring("path acts on whole heads"));
+  CHECK_THAT(refusal(test::sum({split})), Catch::Matchers::ContainsSubstring("give it heads instead"));
 }
