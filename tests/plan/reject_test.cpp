@@ -31,6 +31,17 @@ spec::Overrides overrides_of(std::string const& text) {
   return overrides;
 }
 
+/// The message in a .txt file, "{encodings}" and "{scalings}" standing for the names of all that are loaded.
+std::string message_in(fs::path const& file) {
+  std::string text = read_file(file);
+  if (text.ends_with('\n')) text.pop_back();
+  for (auto const& [word, role] :
+       {std::pair{"{encodings}", encoding::Role::encoding}, {"{scalings}", encoding::Role::scaling}})
+    if (auto const at = text.find(word); at != std::string::npos)
+      text.replace(at, std::string(word).size(), join(encoding::Registry::global().names(role)));
+  return text;
+}
+
 // What a user is told who plans this spec; "" when nothing is wrong with it.
 std::string refusal(fs::path const& file) {
   std::string const text = read_file(file);
@@ -49,9 +60,7 @@ TEST_CASE("reject: every wrong spec is refused with exactly the message beside i
   CHECK(files.size() >= 90);
   for (auto const& file : files) {
     INFO(file.filename().string());
-    std::string expected = read_file(fs::path(file).replace_extension(".txt"));
-    if (expected.ends_with('\n')) expected.pop_back();
-    CHECK(refusal(file) == expected);
+    CHECK(refusal(file) == message_in(fs::path(file).replace_extension(".txt")));
   }
 }
 

@@ -180,6 +180,33 @@ TEST_CASE("spec: a required option that is missing is named with its plugin", "[
                            "position.scaling.factor is missing: linear needs factor (a number >= 1, or auto")));
 }
 
+TEST_CASE("spec: an encoding may be limited to layers, every n-th from one on or those listed", "[spec][layers]") {
+  auto const encodings = [](Spec const& spec) { return setting(spec).position.encodings; };
+  Spec const spec = set({"model.layers=8",
+                         "position.encoding=[{use: rope, layers: {every: 4, from: 3}}, {use: nope, layers: [0, 1, 7]}, "
+                         "{use: direct_sum, parts: [rope, alibi], layers: {from: 2}}, alibi]"});
+  auto const read_in = [&](std::size_t n) {
+    std::vector<int> layers;
+    for (int layer = 0; layer < 8; ++layer)
+      if (!encodings(spec)[n].layers || encodings(spec)[n].layers->holds(layer)) layers.push_back(layer);
+    return layers;
+  };
+  CHECK(read_in(0) == std::vector<int>{3, 7});
+  CHECK(read_in(1) == std::vector<int>{0, 1, 7});
+  CHECK(read_in(2) == std::vector<int>{2, 3, 4, 5, 6, 7});
+  CHECK_FALSE(encodings(spec)[3].layers.has_value());
+  CHECK_THAT(spec.resolved, ContainsSubstring("layers: {every: 4, from: 3}}, {use: nope, layers: [0, 1, 7]}, "));
+  Spec const again = read(spec.resolved);
+  CHECK(without_comments(again.resolved) == without_comments(spec.resolved));
+  for (std::size_t n = 0; n < 4; ++n) CHECK(encodings(again)[n].layers == encodings(spec)[n].layers);
+  CHECK(encodings(set({"position.encoding.layers=[1]"}))[0].layers->list == std::vector<int>{1});
+}
+
+TEST_CASE("spec: layers are the encodings' alone", "[spec][layers]") {
+  CHECK_THROWS_MATCHES(set({"position.scaling={use: linear, factor: 2, layers: [0]}"}), Error,
+                       MessageMatches(ContainsSubstring("linear has no option layers")));
+}
+
 TEST_CASE("spec: an option may be set on a plugin that is given by name alone", "[spec][R18]") {
   Spec const spec = set({"position.encoding.base=500000"});
   auto const& choice = setting(spec).position.encodings.at(0);

@@ -101,7 +101,7 @@ void Position::add(Choice const& choice, Registry const& registry, Shape const& 
   }
   encoding->check(shape);
   expect(!place.layers || !encoding->stages(shape).embed, choice.use,
-         " adds to the embedding, before the first layer: it cannot be limited to layers");
+         " adds to the embedding, before the first layer, and cannot be limited to layers; expected none");
   expect(!encoding->stages(shape).rows || place.channels == shape_.head_dim, choice.use,
          " works on whole rows of logits, and channels ", place.channel_begin, " to ",
          place.channel_begin + place.channels, " of a head have none of their own: give it heads instead");

@@ -27,8 +27,12 @@ json choice_json(Choice const& choice, Role role, World const& world) {
   json options = json::object(), parts = json::array();
   for (auto const& [name, value] : choice.options) options[name] = value_json(value);
   for (auto const& part : choice.parts) parts.push_back(choice_json(part, role, world));
-  return {
+  json out = {
       {"use", choice.use}, {"plugin", world.plugin_sha256(role, choice.use)}, {"options", options}, {"parts", parts}};
+  if (auto const& layers = choice.layers)
+    out["layers"] =
+        layers->list.empty() ? json({{"every", layers->every}, {"from", layers->from}}) : json(layers->list);
+  return out;
 }
 
 json position_json(PositionChoice const& position, World const& world) {

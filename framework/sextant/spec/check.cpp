@@ -64,6 +64,19 @@ void check_train(Train& train, Check const& check) {
     check(false, "train.seeds", " has ", *seed, " twice, expected distinct seeds");
 }
 
+void check_layers(Setting const& setting, Node const& root, Check const& check) {
+  std::string const key = "position.encoding";
+  Node const* const written = find_node(root, key);
+  for (std::size_t n = 0; n < setting.position.encodings.size(); ++n) {
+    auto const& layers = setting.position.encodings[n].layers;
+    if (!layers) continue;
+    int const last = layers->list.empty() ? layers->from : layers->list.back(), most = setting.model.layers - 1;
+    std::string const path = written && written->is_list() ? below(key, std::to_string(n)) : key;
+    check(last <= most, below(path, "layers"), " names layer ", last, ", expected layers from 0 to ", most,
+          " of model.layers ", setting.model.layers);
+  }
+}
+
 void check_evaluation(Evaluation const& evaluation, std::string const& path, Check const& check) {
   auto const& lengths = evaluation.lengths;
   check(!lengths.empty(), path + ".lengths", " is an empty list, expected at least one length");
@@ -91,6 +104,7 @@ void check_document(Document& document, Node const& root) {
         ", expected 1 to 64 letters, digits, - and _: it names files");
   check_model(setting.model, root, check);
   check_train(setting.train, check);
+  check_layers(setting, root, check);
   auto const& split = setting.data.split;
   check(split.train + split.test <= 1 + 1e-9, "data.split.test", " is ", split.test, " beside data.split.train ",
         split.train, "; expected at most 1 together");

@@ -6,6 +6,7 @@ namespace sextant::spec {
 namespace {
 using encoding::Choice;
 using encoding::Description;
+using encoding::LayerSet;
 using encoding::Option;
 using encoding::Role;
 
@@ -38,16 +39,60 @@ Option const* find_option(Description const& plugin, std::string const& name) {
   std::vector<std::string> names;
   for (auto const& option : plugin.options) names.push_back(option.name);
   if (plugin.takes_parts) names.push_back("parts");
+  if (plugin.role == Role::encoding) names.push_back("layers");
   std::string const near = nearest(entry.key, names);
   Option const* const option = find_option(plugin, near);
   std::string hint;
   if (option)
     hint = "; did you mean " + introduce(*option) + "?";
-  else if (names.empty())
+  else if (plugin.options.empty() && near.empty())
     hint = "; it has none";
   else
     hint = did_you_mean(entry.key, names);
   fail(entry.place.text(), ": ", below(path, entry.key), ": ", plugin.name, " has no option ", entry.key, hint);
+}
+
+int layer_number(Node const& node, char const* name, int least, std::string const& path) {
+  Option const option{.name = name,
+                      .help = "",
+                      .unit = "",
+                      .kind = encoding::Kind::integer,
+                      .fallback = {},
+                      .auto_meaning = "",
+                      .choices = {},
+                      .range = encoding::between(least, 1 << 20)};
+  return static_cast<int>(std::get<std::int64_t>(read_value(node, option, path)));
+}
+
+/// {every: 4, from: 3}, or [0, 2].
+LayerSet read_layers(Node const& node, std::string const& path) {
+  LayerSet layers;
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    std::string const at = below(path, std::to_string(i));
+    int const layer = layer_number(node.items[i], "layer", 0, at);
+    expect(layers.list.empty() || layers.list.back() < layer, node.items[i].place.text(), ": ", at, " is ", layer,
+           " after ", layers.list.empty() ? 0 : layers.list.back(), ", expected layers in rising order");
+    layers.list.push_back(layer);
+  }
+  for (auto const& entry : node.entries) {
+    std::string const at = below(path, entry.key);
+    if (entry.key == "every")
+      layers.every = layer_number(entry.value, "every", 1, at);
+    else if (entry.key == "from")
+      layers.from = layer_number(entry.value, "from", 0, at);
+    else
+      fail(entry.place.text(), ": ", at, ": layers have no key ", entry.key,
+           did_you_mean(entry.key, {"every", "from"}));
+  }
+  bool const named = !node.items.empty() || !node.entries.empty();
+  expect(named, node.place.text(), ": ", path, " is ", node.is_list() ? "an empty list" : found(node),
+         ", expected {every: 4, from: 3} or a list of layers such as [0, 2], counted from 0");
+  return layers;
+}
+
+std::string write_layers(LayerSet const& layers) {
+  if (layers.list.empty()) return text("{every: ", layers.every, ", from: ", layers.from, "}");
+  return text(layers.list);
 }
 
 Choice read_choice(Node const& node, Role role, std::string const& path, Reading& reading);
@@ -57,8 +102,13 @@ std::vector<Choice> read_parts(Node const& node, std::string const& path, Readin
     fail(node.place.text(), ": ", path, " is ", node.is_list() ? "an empty list" : found(node),
          ", expected a list of encodings");
   std::vector<Choice> parts;
-  for (std::size_t i = 0; i < node.items.size(); ++i)
-    parts.push_back(read_choice(node.items[i], Role::encoding, below(path, std::to_string(i)), reading));
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    std::string const at = below(path, std::to_string(i));
+    if (Node const* layers = node.items[i].find("layers"))
+      fail(layers->place.text(), ": ", below(at, "layers"),
+           ": a part follows its whole; it belongs at the composite, beside `parts`");
+    parts.push_back(read_choice(node.items[i], Role::encoding, at, reading));
+  }
   return parts;
 }
 
@@ -86,6 +136,8 @@ Choice read_choice(Node const& node, Role role, std::string const& path, Reading
     if (entry.key == "use") continue;
     if (entry.key == "parts" && plugin.takes_parts) {
       choice.parts = read_parts(entry.value, at, reading);
+    } else if (entry.key == "layers" && role == Role::encoding) {
+      choice.layers = read_layers(entry.value, at);
     } else {
       Option const* const option = find_option(plugin, entry.key);
       if (!option) refuse_option(plugin, entry, path);
@@ -102,7 +154,7 @@ Choice read_choice(Node const& node, Role role, std::string const& path, Reading
 }
 
 void write_choice(Written& out, Choice const& choice, std::string const& path, Reading const& reading) {
-  if (choice.options.empty() && choice.parts.empty()) {
+  if (choice.options.empty() && choice.parts.empty() && !choice.layers) {
     out.text += quote(choice.use);
     return;
   }
@@ -117,7 +169,9 @@ void write_choice(Written& out, Choice const& choice, std::string const& path, R
     if (i) out.text += ", ";
     write_choice(out, choice.parts[i], below(path, "parts." + std::to_string(i)), reading);
   }
-  out.text += choice.parts.empty() ? "}" : "]}";
+  if (!choice.parts.empty()) out.text += "]";
+  if (choice.layers) out.text += ", layers: " + write_layers(*choice.layers);
+  out.text += "}";
 }
 
 std::string label_of(Choice const& choice) {

@@ -4,6 +4,7 @@
 //   {use: rope, theta: 500000}                     with options
 //   [rope, alibi]                                  encodings in a list are summed, scalings applied in order
 //   {use: direct_sum, shares: [3, 1], parts: [rope, alibi]}   a composite
+//   {use: rope, layers: {every: 4, from: 3}}       in some layers only; or layers: [0, 2]
 //   none                                           scalings only: none at all
 #pragma once
 #include <sextant/encoding/choice.hpp>

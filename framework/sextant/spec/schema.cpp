@@ -194,7 +194,9 @@ std::vector<Field<Doc>> all_fields() {
   auto const append = [&](std::vector<Field<Doc>> more) { fields.insert(fields.end(), more.begin(), more.end()); };
   append(model_fields());
   append({
-      choices_field("position.encoding", Role::encoding, "how the model learns where a token stands; a list is summed"),
+      choices_field(
+          "position.encoding", Role::encoding,
+          "how the model learns where a token stands; a list is summed; `layers` beside `use` limits one to layers"),
       choices_field("position.scaling", Role::scaling, "what stretches the rotary encodings, in this order"),
       key("position.trained_length", AT(setting.position.trained_length),
           "tokens that scalings take the model to be trained at", at_least(1), tokens,
