@@ -40,8 +40,9 @@ std::vector<Case> cases() {
       {"rope2d kronecker", block("rope2d", {{"grid", List{5}}, {"kind", Word("kronecker")}})},
       {"rope3d", test::sum({{"rope3d", frames, {}}})},
       {"liere and alibi", test::sum({{"liere", {{"per_head", false}}, {}}, {"alibi", {}, {}}})},
-      {"pope beside rope in a head",
-       test::sum({{"direct_sum", {{"shares", List{1, 1}}}, {{"pope", {{"bias_init", Word("uniform")}}, {}}, {"rope", {}, {}}}}})},
+      {"pope beside rope in a head", test::sum({{"direct_sum",
+                                                 {{"shares", List{1, 1}}},
+                                                 {{"pope", {{"bias_init", Word("uniform")}}, {}}, {"rope", {}, {}}}}})},
       {"basis and liere in their own heads",
        test::sum({{"direct_sum",
                    {{"over", Word("heads")}, {"shares", List{1, 1}}},
@@ -59,8 +60,7 @@ double apart(List const& a, List const& b) {
 }  // namespace
 
 TEST_CASE("maps: chunks through a cache give what the whole row gives", "[encoding][dense][streaming]") {
-  for (auto const& c : cases())
-    DYNAMIC_SECTION(c.name) {
+  for (auto const& c : cases()) DYNAMIC_SECTION(c.name) {
       Setting s{c.choice};
       s.length = 24;
       s.kv_heads = c.per_head ? 4 : 2;
@@ -71,8 +71,7 @@ TEST_CASE("maps: chunks through a cache give what the whole row gives", "[encodi
 }
 
 TEST_CASE("maps: restarted positions, packed documents and left padding stream too", "[encoding][dense][streaming]") {
-  for (auto const& c : cases())
-    DYNAMIC_SECTION(c.name) {
+  for (auto const& c : cases()) DYNAMIC_SECTION(c.name) {
       Setting s{c.choice};
       s.length = 8;
       s.positions = {{0, 1, 2, 0, 1, 2, 3, 4}, {1, 1, 0, 1, 2, 3, 4, 5}};
@@ -83,8 +82,7 @@ TEST_CASE("maps: restarted positions, packed documents and left padding stream t
 }
 
 TEST_CASE("maps: gradients of inputs and parameters agree with central differences", "[encoding][dense][gradient]") {
-  for (auto const& c : cases())
-    DYNAMIC_SECTION(c.name) {
+  for (auto const& c : cases()) DYNAMIC_SECTION(c.name) {
       Setting s{c.choice};
       s.heads = 2;
       s.kv_heads = c.per_head ? 2 : 1;
@@ -119,6 +117,14 @@ TEST_CASE("maps: a shift of a coordinate moves no logit of a direct sum of axes,
     auto const wrapped = logits({{"kind", kind}}, 6), plain = logits({{"kind", kind}}, 0);
     CHECK(apart(wrapped, plain) > 1e-3);
   }
+}
+
+TEST_CASE("maps: a scaling slows every axis alike", "[encoding][dense]") {
+  Choice const frames{"rope3d", {{"grid", List{2, 2}}, {"sections", List{1, 1, 2}}}, {}};
+  Rig plain({test::sum({frames})}), slow({test::scaled(frames, {"linear", {{"factor", 4.0}}, {}})});
+  auto const before = plain.binding.frequencies(0, 0).inv_freq, after = slow.binding.frequencies(0, 0).inv_freq;
+  REQUIRE(before.size() == 12);
+  for (std::size_t n = 0; n < before.size(); ++n) CHECK(after[n] == before[n] / 4);
 }
 
 TEST_CASE("maps: several coordinates are refused where a position is one number", "[encoding][dense]") {

@@ -161,8 +161,7 @@ TEST_CASE("path terms: the fused backward agrees with differences along random d
   }
 }
 
-TEST_CASE("path terms: what cannot be combined is refused with both names or the widths",
-          "[encoding][path][xpos]") {
+TEST_CASE("path terms: what cannot be combined is refused with both names or the widths", "[encoding][path][xpos]") {
   auto const refusal = [](encoding::PositionChoice choice) -> std::string {
     try {
       Rig rig(with(std::move(choice), 9));

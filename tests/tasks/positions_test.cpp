@@ -7,7 +7,8 @@
 
 using namespace sextant;
 
-TEST_CASE("drawn positions are distinct, ascending, within range, and the same for the same row", "[tasks][positions]") {
+TEST_CASE("drawn positions are distinct, ascending, within range, and the same for the same row",
+          "[tasks][positions]") {
   Stream const stream(3, "positions");
   for (int below : {8, 9, 40, 2000}) {
     std::vector<double> p(8), again(8), other(8);
