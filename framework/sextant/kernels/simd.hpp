@@ -25,7 +25,7 @@ inline constexpr int width = bytes / static_cast<int>(sizeof(T));
 
 template <class T>
 struct VectorOf {
-  using Integer = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  using Integer = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;  // its sums may wrap
   typedef T Type __attribute__((vector_size(bytes)));
   typedef T Loose __attribute__((vector_size(bytes), aligned(alignof(T))));
   typedef Integer Bits __attribute__((vector_size(bytes)));
