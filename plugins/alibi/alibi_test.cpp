@@ -9,10 +9,10 @@ namespace {
 std::vector<double> slopes(int heads, Options options = {}) {
   return start_of(*encoding_of("alibi", std::move(options)), heads_of(heads));
 }
-double bias(Options options, double distance) {
+double bias(Options options, double distance, int head = 0) {
   auto const alibi = encoding_of("alibi", std::move(options));
   auto const w = start_of(*alibi, heads_of(8));
-  return alibi->bias_at(heads_of(8), w.data(), {0, 8}, distance, 0, nullptr, nullptr);
+  return alibi->bias_at(heads_of(8), w.data() + w.size() / 8 * head, {head, 8}, distance, 0, nullptr, nullptr);
 }
 }  // namespace
 
@@ -54,4 +54,34 @@ TEST_CASE("alibi: slopes are parameters only when they are to be trained", "[ali
   CHECK(trained[0].name == "slope");
   CHECK(trained[0].shape == std::vector<std::size_t>{8, 1});
   CHECK(trained[0].init(Stream(3, "any"), 5) == std::exp2(-6));
+}
+
+TEST_CASE("alibi: the first heads share the slopes of so many heads, the others have no bias", "[alibi]") {
+  Options const some{{"biased_heads", std::int64_t{4}}};
+  CHECK(slopes(8, some) == std::vector<double>{0.25, 0.0625, 0.015625, 0.00390625, 0, 0, 0, 0});
+  CHECK(bias(some, 8, 1) == -0.5);
+  double const moved = 3;  // a weight that training moved all the same
+  CHECK(encoding_of("alibi", some)->bias_at(heads_of(8), &moved, {4, 8}, 8, 0, nullptr, nullptr) == 0);
+  CHECK_THAT(refusal_of(*encoding_of("alibi", {{"biased_heads", std::int64_t{9}}}), heads_of(8)),
+             Catch::Matchers::ContainsSubstring("biased_heads is 9, expected at most the 8 heads"));
+}
+
+TEST_CASE("alibi: asymmetric, keys ahead have slopes of their own, trained apart", "[alibi]") {
+  Options const both{{"sides", std::string("asymmetric")}, {"ahead_scale", 0.5}};
+  CHECK(bias(both, 8) == -4);
+  CHECK(bias(both, -8) == -2);
+  CHECK(bias({{"sides", std::string("asymmetric")}}, -8) == bias({}, -8));
+  Options trained = both;
+  trained["train_slopes"] = true;
+  CHECK(encoding_of("alibi", trained)->parameters(heads_of(8)).at(0).shape == std::vector<std::size_t>{8, 2});
+  CHECK_THAT(refusal_of(*encoding_of("alibi", {{"ahead_scale", 0.5}}), heads_of(8)),
+             Catch::Matchers::ContainsSubstring("which is for sides asymmetric"));
+}
+
+TEST_CASE("alibi: a cap past the last distance is no cap, and distances on one side add up", "[alibi][law]") {
+  for (int head = 0; head < 8; ++head)
+    for (double d : {0.0, 1.0, 5.0, 63.0}) {
+      CHECK(bias({{"bias_max", 0.5 * 64}}, d, head) == bias({}, d, head));
+      CHECK(bias({}, d + 11, head) == Catch::Approx(bias({}, d, head) + bias({}, 11, head)).epsilon(1e-14));
+    }
 }

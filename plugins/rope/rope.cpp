@@ -4,7 +4,8 @@
 //
 // Source: Su et al., "RoFormer", arXiv:2104.09864. `half` pairs channels (f, f + n/2) as Llama does, `interleaved`
 // (2f, 2f + 1) as the paper does. With rotary_dim below head_dim the ladder is that of rotary_dim and the remaining
-// channels pass through.
+// channels pass through. `turning` below 1 is p-RoPE (Barbero et al., arXiv:2410.06205): the ladder stays, and of its pairs
+// only the fastest turn.
 #include <sextant/encoding/ladder.hpp>
 #include <sextant/plugin.hpp>
 
@@ -14,6 +15,7 @@ struct Rope {
   Layout layout = Layout::half;
   std::optional<int> rotary_dim;
   double share = 1;
+  double turning = 1;
 
   static constexpr char const* summary = "turns query and key by position; their product depends on the offset alone";
   static constexpr char const* formula = "logit(i, j) = q_i^T R(-(p_i - p_j) t) k_j / sqrt(D), t_f = base^(-2f/n)";
@@ -28,7 +30,9 @@ struct Rope {
         .option("rotary_dim", &Rope::rotary_dim, "channels of a head that turn; the others pass through", at_least(2),
                 Unit{"channels"}, MayBeAuto{"share times head_dim"})
         .option("share", &Rope::share, "fraction of the head's channels that turn; must give an even whole number",
-                Range{0, 1, true});
+                Range{0, 1, true})
+        .option("turning", &Rope::turning,
+                "p-RoPE: fraction of the pairs that turn, fastest first; rounded down to whole pairs", between(0, 1));
   }
 
   void check(Shape const& shape) const {
@@ -48,7 +52,8 @@ struct Rope {
   }
   template <class T>
   T inv_freq(NoWeights<T> const&, int pair, Rotary const& form) const {
-    return T(ladder(base, pair, form.rotary_dim));
+    bool const turns = pair < static_cast<int>(turning * (form.rotary_dim / 2) + 1e-9);
+    return turns ? T(ladder(base, pair, form.rotary_dim)) : T(0);
   }
 };
 }  // namespace sextant::plugins

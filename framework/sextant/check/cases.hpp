@@ -25,6 +25,8 @@ CaseFamily grape_case;  // contextual, phase-modulated and joint forms
 EncodingCase alone(encoding::Choice choice, bool attends = true);
 /// rope with the sheet's names: base, layout, rotary_dim.
 encoding::Choice rope_choice(Parameters const& from);
+/// `orientation` 1 or -1 as our word for it.
+encoding::Value sense_of(Parameters const& from);
 /// A whole-number option.
 encoding::Value count_option(Parameters const& from, std::string const& name, int fallback);
 

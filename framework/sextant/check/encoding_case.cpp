@@ -18,11 +18,9 @@ Choice split(char const* over, double first, double second, std::vector<Choice> 
 }
 
 EncodingCase grape_m(Parameters const& from) {
-  int const sense = from.whole("orientation", 1);
-  expect(sense == 1 || sense == -1, "parameter orientation is ", sense, ", expected 1 or -1");
   Options const options{{"base", from.number("base", 10000)},
                         {"layout", from.word("layout", "interleaved")},
-                        {"orientation", std::string(sense == 1 ? "counter_clockwise" : "clockwise")},
+                        {"orientation", sense_of(from)},
                         {"per_head", from.flag("per_head", false)},
                         {"log_freq_scale", from.number("log_freq_scale", 1)}};
   return {{{{"grape_m", options, {}}}, {}, 0}, {{"log_freq", "grape_m.log_freq"}}};
@@ -102,6 +100,12 @@ Choice rope_choice(Parameters const& from) {
   if (int const turned = from.whole("rotary_dim", 0); turned > 0)
     options["rotary_dim"] = static_cast<std::int64_t>(turned);
   return {"rope", options, {}};
+}
+
+Value sense_of(Parameters const& from) {
+  int const sense = from.whole("orientation", 1);
+  expect(sense == 1 || sense == -1, "parameter orientation is ", sense, ", expected 1 or -1");
+  return std::string(sense == 1 ? "counter_clockwise" : "clockwise");
 }
 
 Value count_option(Parameters const& from, std::string const& name, int fallback) {

@@ -14,6 +14,7 @@ struct LearnedName {
   std::string theirs;
   std::string ours;         ///< the end of a slot's name: "alibi.slope"
   bool transposed = false;  ///< theirs is [n, heads, ...], ours [heads, n, ...]
+  int column = -1;          ///< >= 0: theirs is [heads], this column of ours [heads, n]
 };
 
 /// "out/o", "grad/q", ... to row-major numbers in the shape the file has them in.

@@ -3,10 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace sextant::check {
 namespace {
 
+/// Column `column` of [rows, n].
+std::vector<double> column_of(std::vector<double> const& all, std::size_t rows, int column) {
+  std::vector<double> out;
+  for (std::size_t r = 0; r < rows; ++r) out.push_back(all[r * (all.size() / rows) + column]);
+  return out;
+}
 /// [rows, columns, ...] to [columns, rows, ...].
 std::vector<double> transposed(std::vector<double> const& in, std::size_t rows, std::size_t columns) {
   std::vector<double> out(in.size());
@@ -79,7 +86,9 @@ class Run {
       for (auto const& [name, array] : learned->arrays) {
         auto const slot = slot_of(name);
         auto values = learned->numbers(name);
-        layer_->set(slot.index, slot.transposed ? transposed(values, array.shape.at(0), array.shape.at(1)) : values);
+        if (slot.transposed) values = transposed(values, array.shape.at(0), array.shape.at(1));
+        if (slot.column >= 0) values = with_column(slot.index, slot.column, values);
+        layer_->set(slot.index, values);
         filled[slot.index] = true;
       }
     for (auto const& picked : what_.picked) filled[index_of(picked.parameter)] = true;
@@ -93,12 +102,21 @@ class Run {
   struct Slot {
     std::size_t index = 0;
     bool transposed = false;
+    int column = -1;
   };
+  /// The numbers set so far of a parameter that several arrays of the file fill, with this column among them.
+  std::vector<double> const& with_column(std::size_t slot, int column, std::vector<double> const& values) {
+    auto& all = parts_[slot];
+    std::size_t const size = layer_->slots()[slot].parameter->info.size(), n = size / values.size();
+    all.resize(size, 0.0);
+    for (std::size_t r = 0; r < values.size(); ++r) all[r * n + column] = values[r];
+    return all;
+  }
   Slot slot_of(std::string const& name) const {
     for (auto const& learned : what_.learned)
       if (learned.theirs == name)
         for (std::size_t n = 0; n < layer_->slots().size(); ++n)
-          if (layer_->slots()[n].name.ends_with("." + learned.ours)) return {n, learned.transposed};
+          if (layer_->slots()[n].name.ends_with("." + learned.ours)) return {n, learned.transposed, learned.column};
     fail("par/", name, " has no counterpart among the encoding's parameters");
   }
 
@@ -269,7 +287,9 @@ class Run {
     for (auto const& [name, array] : learned->arrays) {
       auto const slot = slot_of(name);
       auto grad = layer_->gradient(slot.index);
-      out_["grad/" + name] = slot.transposed ? transposed(grad, array.shape.at(1), array.shape.at(0)) : std::move(grad);
+      if (slot.transposed) grad = transposed(grad, array.shape.at(1), array.shape.at(0));
+      if (slot.column >= 0) grad = column_of(grad, array.shape.at(0), slot.column);
+      out_["grad/" + name] = std::move(grad);
     }
   }
 
@@ -278,6 +298,7 @@ class Run {
   encoding::Registry const& registry_;
   std::shared_ptr<encoding::Position const> position_;
   std::unique_ptr<Layer<T>> layer_;
+  std::map<std::size_t, std::vector<double>> parts_;  // by slot: what with_column() has of it
   Quantities out_;
 };
 

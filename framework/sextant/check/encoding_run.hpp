@@ -14,5 +14,7 @@ Quantities run_encoding(results::Group const& group, EncodingCase const& what, e
 /// The two table cases: alibi_slope_table and t5_bucket_table.
 Quantities run_table(results::Group const& group, std::string const& method, Parameters const& options,
                      encoding::Registry const& registry);
+/// mask_table: the causal rule, a sliding window, and one with sinks.
+Quantities run_mask_table(results::Group const& group, Parameters const& options, encoding::Registry const& registry);
 
 }  // namespace sextant::check

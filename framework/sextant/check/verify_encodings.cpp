@@ -65,6 +65,12 @@ void check_case(results::Group const& group, encoding::Registry const& registry,
     compare("float64", group, run_table(group, out.method, options, registry), {.absolute = 1e-10}, {}, worst);
     return worst.write(out);
   }
+  if (out.method == "mask_table") {
+    for (char const* plugin : {"sliding_window", "streaming_sinks"})
+      if (!registry.has(encoding::Role::encoding, plugin)) return mark_missing(out, plugin);
+    compare("float64", group, run_mask_table(group, options, registry), {}, {}, worst);
+    return worst.write(out);
+  }
   int const heads = group.has_array("in/q") ? static_cast<int>(group.array("in/q").shape.at(1)) : 1;
   int const head_dim = group.has_array("in/q") ? static_cast<int>(group.array("in/q").shape.back()) : 1;
   auto const made = encoding_case(out.method, options, heads, head_dim,

@@ -85,7 +85,8 @@ class EncodingAdapter final : public Encoding {
   static_assert(gate_count_of<P> == 0 || HasBias<P> || HasRows<P> || HasRotary<P>,
                 "a plugin with gates needs something that reads them: bias(Weights<T> const&, Site<T> const&) const, "
                 "rows<T>(Shape) const, or a rotary() with a phase_gate");
-  static_assert(gate_count_of<P> == 0 || !has_weight_array<P>, "gates go with a struct of weights, not with an array");
+  static_assert(gate_count_of<P> == 0 || !has_weight_array<P> || !HasBias<P>,
+                "a bias of gates goes with a struct of weights, not with an array");
 
  public:
   explicit EncodingAdapter(P const& plugin) : plugin_(plugin) {}
@@ -417,7 +418,7 @@ class EncodingAdapter final : public Encoding {
     std::size_t const heads = spec.shared_by_heads ? 1 : shape.heads;
     std::size_t const width = spec.input == GateInput::token ? shape.model_dim : shape.head_dim;
     if (spec.weight_name) {
-      double const std = spec.weight_std > 0 ? spec.weight_std : 1 / std::sqrt(shape.head_dim);
+      double const std = spec.weight_zero ? 0 : spec.weight_std > 0 ? spec.weight_std : 1 / std::sqrt(shape.head_dim);
       out.push_back({spec.weight_name,
                      {heads, width},
                      [std](Stream const& stream, std::size_t i) { return std * stream.normal(i); },

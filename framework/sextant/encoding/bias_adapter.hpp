@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 namespace sextant::encoding {
 
@@ -31,6 +33,12 @@ inline constexpr int bias_weight_count = [] {
   else
     return fixed_weight_count<P>;
 }();
+/// Plugins with many weights may differentiate their formula themselves, one backward pass a pair where forward mode takes
+/// one for every few weights: bias_gradient(weights, site, g, out) adds g d bias / d weight to out[count].
+template <class P>
+concept HasBiasGradient = requires(P const p, Site<double> s, double const* w, double* out) {
+  p.bias_gradient(w, s, 1.0, out);
+};
 /// A bias that is a function of the offset alone is tabulated once per head: 2 L - 1 numbers, never L x L.
 template <class P>
 inline constexpr bool is_tabulated = is_relative<P>&& gate_count_of<P> == 0;
@@ -47,13 +55,21 @@ class BiasAdapter final : public Bias<T> {
 
   void prepare(Exec const& exec, Inputs const& in) override {
     in_ = in;
-    own_weights_ = count_ > 0 && in.weights.size() == static_cast<std::size_t>(count_) * in.heads;
+    if (shared_by_heads())
+      count_ = static_cast<int>(in.weights.size());  // of all heads, of which a composite's part may be some
+    else
+      own_weights_ = count_ > 0;
     if constexpr (is_tabulated<P>) tabulate(exec);
     if (in.want_gradient) {
       std::size_t const rows = static_cast<std::size_t>(in.batch) * in.heads;
       table_gradient_.assign(tabulated_ && trains_ ? rows * table_width_ : 0, T(0));
       pair_gradient_.assign(tabulated_ || !trains_ ? 0 : rows * weights_read(), 0.0);
     }
+  }
+
+  kernels::Visible visible(int batch, int row, int rows, int col, int cols) const override {
+    if constexpr (is_tabulated<P>) return visible_by_offset(batch, row, rows, col, cols);
+    return kernels::Visible::all;
   }
 
   void gradient_rows(std::vector<GateRows> query, std::vector<GateRows> key) override {
@@ -103,10 +119,17 @@ class BiasAdapter final : public Bias<T> {
   }
 
   std::size_t bytes() const override {
-    return table_.size() * sizeof(T) + table_gradient_.size() * sizeof(T) + pair_gradient_.size() * sizeof(double);
+    return shown_.size() * sizeof(std::int64_t) + (table_.size() + table_gradient_.size()) * sizeof(T) +
+           pair_gradient_.size() * sizeof(double);
   }
 
  private:
+  bool shared_by_heads() const {
+    if constexpr (requires { plugin_.shared_by_heads(); })
+      return plugin_.shared_by_heads();
+    else
+      return false;
+  }
   bool covers(int head) const { return head >= in_.head_begin && head < in_.head_begin + in_.heads; }
   int weights_read() const { return has_weight_array<P> ? count_ : bias_weight_count<P>; }
   Head formula_head(int head) const { return {in_.first_head.index + head, in_.first_head.count}; }
@@ -140,6 +163,34 @@ class BiasAdapter final : public Bias<T> {
                            });
       exec.fence();
     }
+    count_finite();
+  }
+
+  /// shown_[n] of the first n offsets of the table, in its order, are seen by some head. Empty: no entry hides anything.
+  void count_finite() {
+    shown_.clear();
+    if (std::none_of(table_.begin(), table_.end(), [](T x) { return x == -std::numeric_limits<T>::infinity(); }))
+      return;
+    shown_.assign(table_width_ + 1, 0);
+    for (std::size_t at = 0; at < table_width_; ++at) {
+      bool seen = false;
+      for (int h = 0; h < in_.heads; ++h) seen |= table_[h * table_width_ + at] != -std::numeric_limits<T>::infinity();
+      shown_[at + 1] = shown_[at] + seen;
+    }
+  }
+  /// A tile is hidden if the table is -infinity at every offset between the least and the most of its pairs.
+  kernels::Visible visible_by_offset(int batch, int row, int rows, int col, int cols) const {
+    using kernels::Visible;
+    if (!tabulated_ || shown_.empty() || !in_.all_heads || in_.query_position.size() == 0) return Visible::all;
+    int const line = in_.key_position.extent_int(0) > 1 ? batch : 0;
+    auto const [query_least, query_most] =
+        std::minmax_element(&in_.query_position(line, row), &in_.query_position(line, row) + rows);
+    auto const [key_least, key_most] =
+        std::minmax_element(&in_.key_position(line, col), &in_.key_position(line, col) + cols);
+    auto const first = static_cast<std::ptrdiff_t>(*key_least - *query_most + table_most_);
+    auto const last = static_cast<std::ptrdiff_t>(*key_most - *query_least + table_most_) + 1;
+    std::int64_t const seen = shown_[last] - shown_[first];
+    return seen == 0 ? Visible::none : seen == last - first ? Visible::all : Visible::some;
   }
 
   template <class F>
@@ -158,21 +209,30 @@ class BiasAdapter final : public Bias<T> {
     }
   }
 
+  Site<double> site_at(std::size_t at, int h) const {
+    double const offset = table_most_ - static_cast<double>(at);
+    return {offset, offset, 0, formula_head(h), nullptr, nullptr};
+  }
   void finish_table(int h, double* out) const {
     std::vector<double> sum(table_width_, 0.0);
     for (int b = 0; b < in_.batch; ++b) {
       T const* row = table_gradient_.data() + (static_cast<std::size_t>(b) * in_.heads + h) * table_width_;
       for (std::size_t at = 0; at < table_width_; ++at) sum[at] += row[at];
     }
-    differentiate<P>(count_, weights_of(h), out, [&](auto const& weights, auto&& add) {
-      using D = typename std::decay_t<decltype(weights)>::Number;
-      for (std::size_t at = 0; at < table_width_; ++at) {
-        if (sum[at] == 0.0) continue;
-        double const offset = table_most_ - static_cast<double>(at);
-        add(sum[at],
-            plugin_.template bias<D>(weights.get(), Site<D>{offset, offset, 0, formula_head(h), nullptr, nullptr}));
-      }
-    });
+    if constexpr (HasBiasGradient<P>) {
+      for (std::size_t at = 0; at < table_width_; ++at)
+        if (sum[at] != 0.0) plugin_.bias_gradient(weights_of(h), site_at(at, h), sum[at], out);
+    } else {
+      differentiate<P>(count_, weights_of(h), out, [&](auto const& weights, auto&& add) {
+        using D = typename std::decay_t<decltype(weights)>::Number;
+        for (std::size_t at = 0; at < table_width_; ++at) {
+          if (sum[at] == 0.0) continue;
+          Site<double> const site = site_at(at, h);
+          add(sum[at], plugin_.template bias<D>(
+                           weights.get(), Site<D>{site.offset_, site.query_position, 0, site.head, nullptr, nullptr}));
+        }
+      });
+    }
   }
 
   // ---- a bias of gates, or of absolute positions: the formula for every pair ----
@@ -233,9 +293,19 @@ class BiasAdapter final : public Bias<T> {
 
   // Many weights, of which a pair reads few, at positions that no table covers (fractions, far apart): group by group.
   void array_backward(kernels::Tile<T> const& tile, T const* grad, int stride, std::size_t row) {
+    double* const out = pair_gradient_.data() + row * count_;
+    if constexpr (HasBiasGradient<P>) {
+      double const* const w = weights_of(head_of(tile));
+      Head const named = formula_head(static_cast<int>(head_of(tile)));
+      for (int r = 0; r < tile.rows; ++r)
+        for (int c = 0; c < tile.cols; ++c) {
+          double const query = tile.query_position[r], key = tile.key_position[c], g = grad[r * stride + c];
+          if (g != 0) plugin_.bias_gradient(w, {query - key, query, key, named, nullptr, nullptr}, g, out);
+        }
+      return;
+    }
     constexpr int group = 8;
     using D = Dual<T, group>;
-    double* const out = pair_gradient_.data() + row * count_;
     for (int first = 0; first < count_; first += group) {
       WeightsIn<P, D> const weights(count_, weights_of(head_of(tile)), first);
       int const some = std::min(group, count_ - first);
@@ -265,6 +335,7 @@ class BiasAdapter final : public Bias<T> {
   double table_most_ = 0;
   std::vector<double> table_weights_;
   std::vector<T> table_, table_gradient_;
+  std::vector<std::int64_t> shown_;
   std::vector<double> pair_gradient_;
   std::vector<GateRows> query_gradient_, key_gradient_;
 };

@@ -93,6 +93,9 @@ void Binding<T>::connect_bias(Exec const& exec, int layer, std::size_t t, TokenS
   in.head_begin = term.head_begin;
   in.heads = term.heads;
   in.first_head = term.first_head;
+  in.all_heads = term.heads == position_->shape().heads;
+  in.query_position = s.query_position;
+  in.key_position = s.key_position;
   in.want_gradient = gradient;
   std::vector<GateRows> query_gradient, key_gradient;
   for (std::size_t g = 0; g < mine.stages.gates.size(); ++g) {

@@ -62,6 +62,8 @@ class Bias : public kernels::TileModifier<T> {
     int query_len = 0, key_len = 0;
     int head_begin = 0, heads = 1;  ///< query heads of the model that this bias covers
     Head first_head;                ///< what the formula calls the first of them
+    bool all_heads = false;         ///< these are all query heads of the model: the bias may hide whole tiles
+    View2<double> query_position, key_position;  ///< [batch or 1, len], as attention has them; may be empty
     bool want_gradient = false;
   };
   /// Before the forward, and again before the backward, of a layer.

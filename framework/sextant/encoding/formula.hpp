@@ -67,6 +67,7 @@ struct GateSpec {
   bool unit_weight = false;           ///< w / max(|w|, unit_eps)
   double unit_eps = 1e-6;
   double weight_std = 0.02;      ///< initial N(0, weight_std^2); 0: 1 / sqrt(head_dim)
+  bool weight_zero = false;      ///< w starts at 0 instead
   bool active = true;            ///< false: options switched this gate off; it reads as 0 and has no parameters
   bool shared_by_heads = false;  ///< one row of w and one b serve all heads (token input only)
 };
