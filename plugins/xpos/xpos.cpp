@@ -85,17 +85,19 @@ class FadingProduct final : public RowTerm<T> {
     Scratch to(strip.rows, fading_.dim());
     int const dim = to.dim;
     std::vector<T> moved(static_cast<std::size_t>(std::max(strip.rows, block_keys)) * dim);
-    auto const add = [&](int rows, T const* factor, T* sum, std::ptrdiff_t stride) {
-      for (int r = 0; r < rows; ++r)
-        for (int k = 0; k < dim; ++k) sum[r * stride + k] += factor[r * dim + k] * moved[r * dim + k];
+    auto const add = [&](T const* from, T const* first, T const* second, T* sum) {
+      for (int k = 0; k < dim; ++k) sum[k] += from[k] * (first[k] * second[k]);
     };
     over_blocks(strip, [&](Block const& b) {
       scale(strip, operands, b, true, to);
       T const* g = grad + b.row * strip.stride + b.col;
       kernels::small_nn(g, strip.stride, b.rows, to.key.data(), dim, dim, b.cols, operands.scale, moved.data(), dim);
-      add(b.rows, to.query_factor.data(), out.query + b.row * out.query_stride, out.query_stride);
+      for (int r = 0; r < b.rows; ++r)
+        add(moved.data() + r * dim, query_factors(strip, b, r, to), to.between.data(),
+            out.query + (b.row + r) * out.query_stride);
       kernels::small_tn(g, strip.stride, b.cols, to.query.data(), dim, dim, b.rows, operands.scale, moved.data(), dim);
-      add(b.cols, to.key_factor.data(), out.key + b.col * out.key_stride, out.key_stride);
+      for (int j = 0; j < b.cols; ++j)
+        add(moved.data() + j * dim, key_factors(strip, b, j, to), ones_.data(), out.key + (b.col + j) * out.key_stride);
     });
   }
 
@@ -106,19 +108,16 @@ class FadingProduct final : public RowTerm<T> {
     double centre;       ///< of the key's factors
     double first_query;  ///< least position of the rows: centre of the query's
   };
-  /// Scaled rows of a block and what they were scaled by.
+  /// Scaled rows of a block.
   struct Scratch {
     Scratch(int rows, int dim_)
         : dim(dim_),
           query(static_cast<std::size_t>(rows) * dim),
-          query_factor(query.size()),
           key(static_cast<std::size_t>(block_keys) * dim),
-          key_factor(key.size()),
           between(dim),
           row(dim) {}
     int dim;
-    std::vector<T> query, query_factor, key, key_factor, between, row;
-    int first = -1, count = 0;  ///< rows that `query` holds
+    std::vector<T> query, key, between, row;
   };
 
   /// f(block) for blocks that cover the strip. No factor of a pair with d >= 0 overflows: behind all keys of a block
@@ -151,34 +150,37 @@ class FadingProduct final : public RowTerm<T> {
     halve(strip, second, f);
   }
 
-  /// Rows by zeta^((p_i - first_query)/S), keys by zeta^((first_query - centre)/S) zeta^((centre - p_j)/S).
-  void scale(Strip const& strip, Operands const& operands, Block const& b, bool clean, Scratch& to) const {
-    if (to.first != b.row || to.count != b.rows) {
-      to.first = b.row, to.count = b.rows;
-      for (int r = 0; r < b.rows; ++r) {
-        T const* factor = fading_.factors(strip.query_position[b.row + r] - b.first_query, to.row.data());
-        std::copy_n(factor, to.dim, to.query_factor.data() + r * to.dim);
-        multiply_row(operands.query + (b.row + r) * operands.query_stride, factor, to.dim, clean,
-                     to.query.data() + r * to.dim);
-      }
-    }
-    T const* between = fading_.factors(b.first_query - b.centre, to.between.data());
-    for (int j = 0; j < b.cols; ++j) {
-      T const* factor = fading_.factors(b.centre - strip.key_position[b.col + j], to.row.data());
-      T* const both = to.key_factor.data() + j * to.dim;
-      for (int k = 0; k < to.dim; ++k) both[k] = factor[k] * between[k];
-      multiply_row(operands.key + (b.col + j) * operands.key_stride, both, to.dim, clean, to.key.data() + j * to.dim);
-    }
+  /// A query's factor is zeta^((p_i - first_query)/S) zeta^((first_query - centre)/S), the second being `between`; a
+  /// key's zeta^((centre - p_j)/S).
+  T const* query_factors(Strip const& strip, Block const& b, int r, Scratch& to) const {
+    return fading_.factors(strip.query_position[b.row + r] - b.first_query, to.row.data());
   }
-  /// out = in * factor; 0 for rows that are not finite (padding) when `clean`.
-  static void multiply_row(T const* in, T const* factor, int dim, bool clean, T* out) {
-    bool finite = true;
-    if (clean)
-      for (int k = 0; k < dim; ++k) finite &= std::isfinite(in[k]);
-    for (int k = 0; k < dim; ++k) out[k] = finite ? in[k] * factor[k] : T(0);
+  T const* key_factors(Strip const& strip, Block const& b, int j, Scratch& to) const {
+    return fading_.factors(b.centre - strip.key_position[b.col + j], to.row.data());
+  }
+  void scale(Strip const& strip, Operands const& operands, Block const& b, bool clean, Scratch& to) const {
+    int const dim = to.dim;
+    std::copy_n(fading_.factors(b.first_query - b.centre, to.row.data()), dim, to.between.data());
+    for (int r = 0; r < b.rows; ++r)
+      scale_row(operands.query + (b.row + r) * operands.query_stride, query_factors(strip, b, r, to), to.between.data(),
+                dim, clean, to.query.data() + r * dim);
+    for (int j = 0; j < b.cols; ++j)
+      scale_row(operands.key + (b.col + j) * operands.key_stride, key_factors(strip, b, j, to), ones_.data(), dim,
+                clean, to.key.data() + j * dim);
+  }
+  /// out = in * first * second. Rows that are not finite (another document's) become 0 when `clean`: in a backward a
+  /// hidden pair's gradient of 0 must not meet NaN.
+  static void scale_row(T const* in, T const* first, T const* second, int dim, bool clean, T* __restrict out) {
+    for (int k = 0; k < dim; ++k) out[k] = in[k] * (first[k] * second[k]);
+    if (!clean) return;
+    T spoilt = 0;  // x - x is NaN for what is not finite
+#pragma omp simd reduction(+ : spoilt)
+    for (int k = 0; k < dim; ++k) spoilt += in[k] - in[k];
+    if (spoilt != T(0)) std::fill_n(out, dim, T(0));
   }
 
   Fading<T> fading_;
+  std::vector<T> ones_ = std::vector<T>(fading_.dim(), T(1));
   typename RowTerm<T>::Inputs in_;
 };
 
