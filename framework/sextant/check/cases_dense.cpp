@@ -8,12 +8,6 @@ namespace {
 using encoding::Choice;
 using encoding::Options;
 
-std::string sense_of(Parameters const& from) {
-  int const sense = from.whole("orientation", 1);
-  expect(sense == 1 || sense == -1, "parameter orientation is ", sense, ", expected 1 or -1");
-  return sense == 1 ? "counter_clockwise" : "clockwise";
-}
-
 /// The matrices [points][channels, channels] that a transform of one head multiplies query vectors by.
 std::vector<double> matrices(encoding::Encoding const& encoding, encoding::Shape const& shape,
                              encoding::Tensors const& tensors, std::vector<double> const& points, int head) {
