@@ -78,7 +78,7 @@ TEST_CASE("order: a causal mask alone lets order in", "[model][law]") {
 
 TEST_CASE("order: every encoding but nope breaks the symmetry", "[model][law]") {
   for (auto const& name : encoding::Registry::global().names(encoding::Role::encoding)) {
-    if (name == "nope") continue;
+    if (name == "nope" || name == "cope") continue;  // cope's vectors start at zero: as nope
     INFO(name);
     CHECK(order_seen(choice_of(name), false) > 1e-3);
   }
