@@ -28,6 +28,10 @@ struct Alibi {
   static constexpr bool relative = true;
   static constexpr char const* weight_name = "slope";
 
+  static std::vector<Equality> equals() {
+    return {{"with slopes that start the same and train", {{{"train_slopes", true}}, {}}, {"alibi", {}, {}}, {}}};
+  }
+
   static auto schema() {
     return Schema<Alibi>{}
         .option("train_slopes", &Alibi::train_slopes, "let the optimiser move the slopes")

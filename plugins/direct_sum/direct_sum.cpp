@@ -21,6 +21,13 @@ struct DirectSum {
   static constexpr char const* summary = "splits a head's channels, or the heads, between encodings";
   static constexpr char const* formula = "V = V_1 + V_2 + ...: part n acts on slice n alone";
 
+  static std::vector<Example> examples() {
+    return {{{{"shares", std::vector<double>{1, 1}}}, {{"rope", {}, {}}, {"alibi", {}, {}}}}};
+  }
+  static std::vector<Equality> equals() {
+    return {{"with one part", {{{"shares", std::vector<double>{1}}}, {{"rope", {}, {}}}}, {"rope", {}, {}}, {}}};
+  }
+
   static auto schema() {
     return Schema<DirectSum>{}
         .choice("over", &DirectSum::over, "what is split", {{"channels", Over::channels}, {"heads", Over::heads}})

@@ -20,6 +20,13 @@ struct Fox {
   static constexpr bool additive = true;
   static constexpr int gate_count = 1;
 
+  static std::vector<Equality> equals() {
+    return {{"with gate bias_only, once its gates read no token",
+             {},
+             {"fox", {{"gate", std::string("bias_only")}}, {}},
+             {{"forget_weight", 0.0}}}};
+  }
+
   static auto schema() {
     return Schema<Fox>{}
         .choice("gate", &Fox::gate_kind, "full: from the token and a bias; bias_only: one constant per head",

@@ -24,6 +24,14 @@ struct GrapeA {
   static constexpr int gate_count = 2;
   static constexpr char const* weight_name = "omega_raw";
 
+  static std::vector<Equality> equals() {
+    Options const options{{"use_slopes", true}};
+    return {{"of slope_scale ln 2 with gates that read nothing",
+             {options, {}},
+             {"alibi", {{"slope_scale", std::log(2.0)}}, {}},
+             {{"key_gate", 0.0}}}};
+  }
+
   static auto schema() {
     return Schema<GrapeA>{}
         .choice("gate", &GrapeA::gate_kind, "which side sets the slope",

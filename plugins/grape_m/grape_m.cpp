@@ -23,6 +23,13 @@ struct GrapeM {
   static constexpr bool group = true;
   static constexpr char const* weight_name = "log_freq";
 
+  static std::vector<Equality> equals() {
+    return {{"with its frequencies at their start",
+             {{{"base", 500.0}}, {}},
+             {"rope", {{"base", 500.0}, {"layout", std::string("interleaved")}}, {}},
+             {}}};
+  }
+
   static auto schema() {
     return Schema<GrapeM>{}
         .option("base", &GrapeM::base, "theta of the ladder it starts from", above(1))

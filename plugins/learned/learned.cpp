@@ -16,6 +16,11 @@ struct Learned {
       "a trained table of positions, added to the token embedding; ends with its table";
   static constexpr char const* formula = "y_i = embed_scale x_i + W[p_i]";
 
+  static std::vector<Example> examples() { return {{{{"max_length", std::int64_t{64}}}, {}}}; }
+  static std::vector<Equality> equals() {
+    return {{"with an empty table", {{{"max_length", std::int64_t{64}}}, {}}, {"nope", {}, {}}, {{"table", 0.0}}}};
+  }
+
   static auto schema() {
     return Schema<Learned>{}
         .option("max_length", &Learned::max_length, "rows of the table: the longest input it can ever read",

@@ -14,6 +14,8 @@ struct LinearScaling {
   static constexpr char const* formula = "inv_freq / factor";
   static constexpr bool identity_at_factor_one = true;
 
+  static std::vector<Example> examples() { return {{{{"factor", 4.0}}, {}}}; }
+
   static auto schema() {
     return Schema<LinearScaling>{}.option("factor", &LinearScaling::factor,
                                           "target length / trained length; 8 reaches eight times as far", at_least(1),

@@ -13,6 +13,8 @@ struct NtkScaling {
   static constexpr char const* formula = "inv_freq_f * factor^(-2f/(d-2))";
   static constexpr bool identity_at_factor_one = true;
 
+  static std::vector<Example> examples() { return {{{{"factor", 4.0}}, {}}}; }
+
   static auto schema() {
     return Schema<NtkScaling>{}.option("factor", &NtkScaling::factor, "target length / trained length", at_least(1),
                                        MayBeAuto{"evaluated length / trained length, at least 1"}, required);

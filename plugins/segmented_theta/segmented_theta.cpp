@@ -25,6 +25,20 @@ struct SegmentedTheta {
   static constexpr char const* formula = "angle = p rate_z base_z^(-2f/n), or Phi(p) base^(-2f/n)";
   static constexpr bool orthogonal = true;
 
+  static std::vector<Example> examples() {
+    return {{{{"seg_start", std::vector<double>{0, 2}}, {"seg_base", std::vector<double>{90, 4000}}}, {}},
+            {{{"axis", std::string("positions")},
+              {"seg_start", std::vector<double>{0, 3}},
+              {"seg_rate", std::vector<double>{1, 0.25}}},
+             {}}};
+  }
+  static std::vector<Equality> equals() {
+    return {{"with one segment",
+             {{{"seg_start", std::vector<double>{0}}, {"seg_base", std::vector<double>{500}}}, {}},
+             {"rope", {{"base", 500.0}}, {}},
+             {}}};
+  }
+
   static auto schema() {
     return Schema<SegmentedTheta>{}
         .choice("axis", &SegmentedTheta::axis, "segments over channel pairs or over positions",

@@ -18,6 +18,10 @@ struct T5 {
   static constexpr bool shared_by_layers = true;
   static constexpr char const* weight_name = "relative_bias";
 
+  static std::vector<Equality> equals() {
+    return {{"with every bias 0", {}, {"nope", {}, {}}, {{"relative_bias", 0.0}}}};
+  }
+
   static auto schema() {
     return Schema<T5>{}
         .option("num_buckets", &T5::num_buckets, "biases per head", between(2, 1024))

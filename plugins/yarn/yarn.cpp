@@ -24,6 +24,10 @@ struct YarnScaling {
   static constexpr char const* formula = "g inv_freq/s + (1-g) inv_freq; logits times (0.1 ln s + 1)^2";
   static constexpr bool identity_at_factor_one = true;
 
+  static std::vector<Example> examples() {
+    return {{{{"factor", 4.0}}, {}}, {{{"factor", 4.0}, {"original_length", std::int64_t{4096}}}, {}}};
+  }
+
   static auto schema() {
     return Schema<YarnScaling>{}
         .option("factor", &YarnScaling::factor, "target length / original length", at_least(1),

@@ -208,6 +208,14 @@ std::vector<double> Layer<T>::attend(Tensor const& v, double scale, Allowed cons
 }
 
 template <class T>
+std::vector<double> Layer<T>::attend_by_reference() const {
+  View4<T> out("out", out_.extent(0), out_.extent(1), out_.extent(2), out_.extent(3));
+  View3<T> log_sum_exp("lse", out_.extent(0), out_.extent(1), out_.extent(2));
+  reference::attention_forward<T>(used_, heads(out), log_sum_exp);
+  return numbers(out);
+}
+
+template <class T>
 auto Layer<T>::backward(Tensor const& grad_out) -> Gradients {
   View4<T> const g = upload(grad_out);
   View4<T> gq("gq", q_.extent(0), q_.extent(1), q_.extent(2), q_.extent(3));

@@ -59,6 +59,8 @@ class Layer {
   Logits logits(double scale, Allowed const& allowed);
   /// [batch, heads, length, value_dim]
   std::vector<double> attend(Tensor const& v, double scale, Allowed const& allowed);
+  /// What attend() was asked for, once more, by the plain loops.
+  std::vector<double> attend_by_reference() const;
 
   struct Gradients {
     std::vector<double> q, k, v, x;

@@ -77,6 +77,9 @@ Description describe_plugin(char const* name, char const* source) {
   if constexpr (requires { P::additive; }) law(P::additive, "additive", "bias(i, j) = bias(i, m) + bias(m, j)");
   if constexpr (requires { P::identity_at_factor_one; })
     law(P::identity_at_factor_one, "identity_at_factor_one", "factor 1 leaves every frequency as it is");
+  if constexpr (requires { P::examples(); }) d.examples = P::examples();
+  if constexpr (requires { P::equals(); }) d.equals = P::equals();
+  for (auto const& equality : d.equals) d.laws.push_back({"equals", equality.other.use + " " + equality.when});
   return d;
 }
 

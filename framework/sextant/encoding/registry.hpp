@@ -19,12 +19,30 @@ struct Law {
   std::string name, meaning;
 };
 
+/// Options, and parts where the plugin takes some, that make something sensible of it. Given by plugins with required
+/// options, or with options that only work together; `plugin check` starts from them.
+struct Example {
+  Options options;
+  std::vector<Choice> parts;
+};
+
+/// A promise that with these options the plugin is another encoding (a scaling: changes nothing), for freshly drawn
+/// parameters, under a causal mask. `plugin check` holds the plugin to it.
+struct Equality {
+  std::string when;  ///< in words: "with trained frequencies at their start"
+  Example example;   ///< of this plugin
+  Choice other;
+  std::map<std::string, double> fill;  ///< parameters of this plugin set to one number first, by the end of their names
+};
+
 /// What `list` and `describe` print of a plugin.
 struct Description {
   std::string name, source, summary, formula, family;
   Role role = Role::encoding;
   std::vector<Option> options;
   std::vector<Law> laws;
+  std::vector<Example> examples;
+  std::vector<Equality> equals;
   bool takes_parts = false;  ///< a composite: the spec gives `parts`, a list of encodings
 };
 
