@@ -130,7 +130,9 @@ void Exam::not_applicable(std::string const& why) {
 
 void Exam::note(std::string const& more) {
   if (finding_.outcome == Outcome::fail || finding_.note.find(more) != std::string::npos) return;
-  finding_.note += (finding_.note.empty() ? "" : "; ") + more;
+  constexpr std::size_t enough = 400;
+  if (finding_.note.size() > enough && !finding_.note.ends_with("...")) finding_.note += "; ...";
+  if (finding_.note.size() < enough) finding_.note += (finding_.note.empty() ? "" : "; ") + more;
 }
 
 std::vector<std::string> conformance_checks() {

@@ -82,8 +82,7 @@ void check_hidden_keys(Exam& exam) {
     Trial trial = exam.subject.trial(sample.choice);
     trial.length = 9;
     Probe<double> probe(exam.on(trial), exam.registry());
-    for (int i = 0; i < trial.length; ++i)
-      for (int j = 0; j < trial.length; ++j) probe.allowed.pairs.push_back(j <= i && i - j < window);
+    probe.allowed.window = window;
     auto const rows = [&](Values const& x) {
       return first_rows(x, trial.heads, trial.length, trial.value_dim, window, trial.length);
     };
@@ -126,9 +125,6 @@ void check_documents(Exam& exam) {
                  first_rows(logits, 1, packed.length, Reader::vocabulary, from, from + alone.length), one.whole(), 1e-12,
                  {{"token", alone.length}, {"vocabulary", Reader::vocabulary}});
     }
-    auto const chunks = both.in_chunks({3, 4, 1});
-    exam.close("logit of packed documents in chunks", chunks, logits, 1e-12,
-               {{"token", packed.length}, {"vocabulary", Reader::vocabulary}});
   }
 }
 
@@ -151,7 +147,6 @@ void check_padding(Exam& exam) {
       return first_rows(x, 1, padded.length, Reader::vocabulary, left, padded.length);
     };
     exam.close("logit behind 3 tokens of padding that hold NaN", tail(with.whole()), expected, 1e-12, axes);
-    exam.close("the same in chunks", tail(with.in_chunks({2, 3})), expected, 1e-12, axes);
     // The gradient: as without padding, and none for what the padding holds.
     with.poison_last_id(0.5);
     auto const gradient = with.gradient_of_tail(left), plain = without.gradient_of_tail(0);

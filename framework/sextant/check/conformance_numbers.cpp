@@ -135,7 +135,9 @@ void check_float(Exam& exam) {
       Probe<float> narrow(trial, exam.registry());
       narrow.q = wide.q, narrow.k = wide.k, narrow.v = wide.v, narrow.x = wide.x;
       narrow.parameters = wide.parameters;
-      exam.close("output", narrow.attend(), wide.attend(), 2e-5, output_axes(trial));
+      auto const expected = wide.attend();
+      if (!std::all_of(expected.begin(), expected.end(), [](double e) { return std::isfinite(e); })) continue;  // past_trained
+      exam.close("output", narrow.attend(), expected, 2e-5, output_axes(trial));
       exam.close("embedding", narrow.embed(), wide.embed(), 2e-5, {{"token", trial.length}, {"channel", trial.model_dim}});
       auto const weight = weight_out_of(trial), weight_x = normal_tensor("weight x", wide.x.shape);
       auto const a = narrow.slopes(weight, weight_x);

@@ -75,7 +75,8 @@ Probe<T>::Probe(Trial given, encoding::Registry const& registry)
   v = heads("v", trial.kv_heads, trial.value_dim);
   x = normal_tensor("x", {size(trial.batch), size(trial.length), size(trial.model_dim)});
   allowed.causal = trial.causal;
-  for (auto const& slot : encoding::Binding<T>(position_, 1).slots()) {
+  encoding::Binding<T> const binding(position_, 1);
+  for (auto const& slot : binding.slots()) {
     names.push_back(slot.name);
     parameters.push_back(start_of(slot, trial.fresh));
   }
@@ -112,7 +113,7 @@ template <class T>
 std::vector<double> Probe<T>::logits(double scale) {
   auto const at_work = layer();
   at_work->encode(q, k, x);
-  return at_work->logits(scale).biased;
+  return at_work->logits(scale, allowed).biased;
 }
 
 template <class T>

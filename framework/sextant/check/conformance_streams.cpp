@@ -70,6 +70,15 @@ void check_chunks(Exam& exam) {
     trial.length = sample.option.empty() ? 40 : 14;
     trial.batch = 2;
     compare_chunks(exam, trial, {{5}, {1, 7, 2}, {trial.length - 1, 1}});
+    trial.batch = 1;
+    trial.length = 12;
+    for (auto const& positions : unusual_positions(trial.length)) {
+      trial.positions = positions;
+      if (!exam.subject.refusal(trial)) compare_chunks(exam, trial, {{1}, {5}});
+    }
+    trial.positions = {1, 1, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4};
+    trial.documents = {-1, -1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1};
+    compare_chunks(exam, trial, {{1}, {4, 1, 3}});
   }
 }
 
@@ -95,7 +104,6 @@ void check_positions(Exam& exam) {
         exam.finite("embedding", probe.embed());
         exam.close("output against the plain loops", out, probe.attend_by_reference(), 1e-11,
                    {{"head", trial.heads}, {"token", trial.length}, {"channel", trial.value_dim}});
-        compare_chunks(exam, trial, {{1}, {5}});
       });
     }
   }

@@ -25,7 +25,7 @@ std::string text_of(Choice const& choice) {
 std::string text_of(std::vector<double> const& numbers) {
   std::vector<std::string> out;
   for (double n : numbers) out.push_back(encoding::to_text(n));
-  return "[" + join(out) + "]";
+  return text("[", join(out), "]");
 }
 
 void add_new(std::vector<Value>& values, Option const& option, Value const& value) {

@@ -45,6 +45,7 @@ Layer<T>::Layer(std::shared_ptr<encoding::Position const> position, int batch, i
     gradients_.emplace_back("gradients", n);
   }
   binding_.attach(weights_, gradients_);
+  expect(length > 0, "there are no tokens: the length is ", length);
   std::size_t const rows = positions.size() / length;
   expect(length > 0 && (rows == 1 || rows == static_cast<std::size_t>(batch)) && rows * length == positions.size(),
          "positions hold ", positions.size(), " numbers, expected ", length, " or ", batch * length);
@@ -173,6 +174,7 @@ auto Layer<T>::logits(double scale, Allowed const& allowed) -> Logits {
   auto in = input(v, scale, false);
   bool const every_pair = in.rows.empty() && !in.branch_rule;
   in.mask.causal = every_pair ? false : allowed.causal;
+  in.mask.window = every_pair ? 0 : allowed.window;
   T const unvisited = every_pair ? std::numeric_limits<T>::quiet_NaN() : -std::numeric_limits<T>::infinity();
   Kokkos::deep_copy(before, unvisited);  // a tile that nobody visits shows
   Kokkos::deep_copy(after, unvisited);
@@ -193,6 +195,7 @@ std::vector<double> Layer<T>::attend(Tensor const& v, double scale, Allowed cons
   v_ = upload(v);
   used_ = input(v_, scale, true);
   used_.mask.causal = allowed.causal;
+  used_.mask.window = allowed.window;
   if (!allowed.pairs.empty()) {
     auto hide = std::make_unique<Hide<T>>(allowed.pairs, length_);
     if (used_.rows.empty())

@@ -20,6 +20,7 @@ struct Tensor {
 /// Which pairs attention may use: the kernel's own causal rule, all, or any [L, L] pattern through a modifier.
 struct Allowed {
   bool causal = true;
+  int window = 0;           ///< 0: no limit; n: the last n keys up to the query's own
   std::vector<char> pairs;  ///< [L, L], 1 = allowed; empty: the rule alone
 };
 
