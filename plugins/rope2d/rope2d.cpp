@@ -32,6 +32,11 @@ struct Rope2d {
   static constexpr bool orthogonal = true;
   static constexpr char const* weight_name = "freqs";
 
+  static std::vector<Example> examples() {
+    Value const row = std::vector<double>{3};
+    return {{{{"grid", row}}, {}}, {{{"grid", row}, {"kind", std::string("kronecker")}}, {}}};
+  }
+
   static auto schema() {
     return Schema<Rope2d>{}
         .choice("kind", &Rope2d::kind, "how pairs share the axes",

@@ -30,6 +30,11 @@ struct Rope3d {
   static constexpr char const* formula = "angle of pair f = p[axis(f)] t_f";
   static constexpr bool orthogonal = true;
 
+  static std::vector<Example> examples() {
+    Options const frames{{"sections", std::vector<double>{2, 1, 1}}, {"grid", std::vector<double>{2, 2}}};
+    return {{frames, {}}};
+  }
+
   static auto schema() {
     return Schema<Rope3d>{}
         .choice("ladder", &Rope3d::kind, "one ladder over all pairs, or one for each axis",

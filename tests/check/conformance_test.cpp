@@ -10,12 +10,12 @@
 #include <fstream>
 
 using namespace sextant;
+using Catch::Matchers::ContainsSubstring;
 using check::Conformance;
 using check::Outcome;
 using encoding::Registry;
 using encoding::Role;
 using test::sextant_program;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 std::string wrong_file(std::string const& name) { return std::string(SEXTANT_WRONG_PLUGINS) + "/" + name + ".so"; }
@@ -101,7 +101,8 @@ TEST_CASE("conformance: an option that nothing reads is named", "[check][wrong]"
 }
 TEST_CASE("conformance: a word of a choice that does what another does is named", "[check][wrong]") {
   auto const report = expect_failures("unread_word", {"options"});
-  CHECK_THAT(report.at("options").note, ContainsSubstring("shape ") && ContainsSubstring("does what another value does"));
+  CHECK_THAT(report.at("options").note,
+             ContainsSubstring("shape ") && ContainsSubstring("does what another value does"));
 }
 TEST_CASE("conformance: head counts that give NaN", "[check][wrong]") { expect_failures("odd_heads", {"odd_shapes"}); }
 TEST_CASE("conformance: far positions formed in float32", "[check][wrong]") {
@@ -116,7 +117,8 @@ TEST_CASE("conformance: an output that hangs on the last bits of its inputs", "[
 }
 TEST_CASE("conformance: a declared parameter that nothing reads", "[check][wrong]") {
   auto const report = expect_failures("idle_weight", {"parameters"});
-  CHECK_THAT(report.at("parameters").note, ContainsSubstring("declares 2 numbers a head, and number 1 moves no output"));
+  CHECK_THAT(report.at("parameters").note,
+             ContainsSubstring("declares 2 numbers a head, and number 1 moves no output"));
 }
 TEST_CASE("conformance: parameters that start elsewhere each time", "[check][wrong]") {
   auto const report = report_on("restless_start");
@@ -132,8 +134,8 @@ TEST_CASE("conformance: a scaling that hides its derivative", "[check][wrong]") 
 
 TEST_CASE("conformance: the program finds what depends on the number of threads", "[check][wrong][threads]") {
   for (std::string const threads : {"1", "2"}) {
-    auto const ended = sextant_program(
-        {"plugin", "check", wrong_file("thread_count"), "--threads", threads, "--only", "threads", "repeats", "--json"});
+    auto const ended = sextant_program({"plugin", "check", wrong_file("thread_count"), "--threads", threads, "--only",
+                                        "threads", "repeats", "--json"});
     INFO(ended.output);
     CHECK(ended.status == 3);
     auto const checks = nlohmann::json::parse(ended.output)["checks"];
@@ -144,7 +146,8 @@ TEST_CASE("conformance: the program finds what depends on the number of threads"
   }
 }
 
-TEST_CASE("conformance: a crash is reported with the input that caused it, after what was found before", "[check][wrong]") {
+TEST_CASE("conformance: a crash is reported with the input that caused it, after what was found before",
+          "[check][wrong]") {
   auto const ended = sextant_program({"plugin", "check", wrong_file("odd_crash")});
   INFO(ended.output);
   CHECK(ended.status == 3);

@@ -153,12 +153,15 @@ Conformance check_plugin(encoding::Registry const& registry, encoding::Role role
   try {
     subject.emplace(registry, role, name);
   } catch (std::exception const& error) {
-    out.findings.push_back({.check = "shapes", .meaning = all_conformance_checks().front().meaning,
-                            .outcome = Outcome::fail, .note = error.what()});
+    out.findings.push_back({.check = "shapes",
+                            .meaning = all_conformance_checks().front().meaning,
+                            .outcome = Outcome::fail,
+                            .note = error.what()});
     return out;
   }
   for (auto const& check : all_conformance_checks()) {
-    if (!settings.only.empty() && std::find(settings.only.begin(), settings.only.end(), check.name) == settings.only.end())
+    if (!settings.only.empty() &&
+        std::find(settings.only.begin(), settings.only.end(), check.name) == settings.only.end())
       continue;
     Finding finding{.check = check.name, .meaning = check.meaning};
     Exam exam(*subject, settings, out, finding);

@@ -17,10 +17,11 @@ struct Finding {
   std::string check, meaning;
   Outcome outcome = Outcome::pass;
   bool measured = false;
-  double worst = 0, bound = 0;  ///< largest |found - expected| / max(1, largest |expected|), and what it must stay below
-  std::string note;             ///< why it failed or does not apply; what was refused
-  std::string input;            ///< the input at the worst place, in words: options, shape, positions, documents
-  std::string place;            ///< "output: batch 0, head 1, token 5, channel 2"
+  double worst = 0,
+         bound = 0;   ///< largest |found - expected| / max(1, largest |expected|), and what it must stay below
+  std::string note;   ///< why it failed or does not apply; what was refused
+  std::string input;  ///< the input at the worst place, in words: options, shape, positions, documents
+  std::string place;  ///< "output: batch 0, head 1, token 5, channel 2"
   double found = 0, expected = 0;
 };
 

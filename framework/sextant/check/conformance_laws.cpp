@@ -38,9 +38,8 @@ std::vector<double> norms(std::vector<double> const& x, std::size_t channels) {
 
 bool lifts(Exam const& exam, Trial const& trial) {
   encoding::Position const position(trial.choice, exam.registry(), trial.shape());
-  return std::any_of(position.terms().begin(), position.terms().end(), [](auto const& term) {
-    return term.encoding->lifted(term.shape) != term.shape.head_dim;
-  });
+  return std::any_of(position.terms().begin(), position.terms().end(),
+                     [](auto const& term) { return term.encoding->lifted(term.shape) != term.shape.head_dim; });
 }
 }  // namespace
 

@@ -25,14 +25,13 @@ void change(Tensor& x, int from, int to) {
   }
 }
 
-Axes outputs(Trial const& t, int tokens) {
-  return {{"head", t.heads}, {"token", tokens}, {"channel", t.value_dim}};
-}
+Axes outputs(Trial const& t, int tokens) { return {{"head", t.heads}, {"token", tokens}, {"channel", t.value_dim}}; }
 
 /// Gradients of the outputs of tokens [from, to) alone.
 Probe<double>::Slopes slopes_from(Probe<double>& probe, int from, int to) {
   auto const& t = probe.trial;
-  Tensor weight = normal_tensor("weight out", {1, std::size_t(t.heads), std::size_t(t.length), std::size_t(t.value_dim)});
+  Tensor weight =
+      normal_tensor("weight out", {1, std::size_t(t.heads), std::size_t(t.length), std::size_t(t.value_dim)});
   Tensor nothing{probe.x.shape, Values(probe.x.values.size(), 0.0)};
   for (std::size_t at = 0; at < weight.values.size(); ++at) {
     int const token = static_cast<int>(at) / t.value_dim % t.length;
@@ -52,7 +51,9 @@ void check_causal(Exam& exam) {
     Trial trial = exam.subject.trial(sample.choice);
     trial.length = 9;
     Probe<double> probe(exam.on(trial), exam.registry());
-    auto const rows = [&](Values const& x) { return first_rows(x, trial.heads, trial.length, trial.value_dim, 0, kept); };
+    auto const rows = [&](Values const& x) {
+      return first_rows(x, trial.heads, trial.length, trial.value_dim, 0, kept);
+    };
     auto const before = rows(probe.attend());
     auto const slopes = slopes_from(probe, 0, kept);
     auto const later = [&](Values const& x, int heads, int channels) {
@@ -122,8 +123,8 @@ void check_documents(Exam& exam) {
       int const from = later ? first : 0;
       one.tokens.assign(both.tokens.begin() + from, both.tokens.begin() + from + alone.length);
       exam.close(later ? "logit of the second document, which stands alone too" : "logit of the first document",
-                 first_rows(logits, 1, packed.length, Reader::vocabulary, from, from + alone.length), one.whole(), 1e-12,
-                 {{"token", alone.length}, {"vocabulary", Reader::vocabulary}});
+                 first_rows(logits, 1, packed.length, Reader::vocabulary, from, from + alone.length), one.whole(),
+                 1e-12, {{"token", alone.length}, {"vocabulary", Reader::vocabulary}});
     }
   }
 }

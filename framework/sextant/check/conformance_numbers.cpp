@@ -10,8 +10,8 @@ namespace {
 using Values = std::vector<double>;
 
 Tensor weight_out_of(Trial const& t) {
-  return normal_tensor("weight out", {std::size_t(t.batch), std::size_t(t.heads), std::size_t(t.length),
-                                      std::size_t(t.value_dim)});
+  return normal_tensor("weight out",
+                       {std::size_t(t.batch), std::size_t(t.heads), std::size_t(t.length), std::size_t(t.value_dim)});
 }
 
 /// Everything that a pass forward and backward yields.
@@ -97,8 +97,9 @@ void check_threads(Exam& exam) {
   exam.on(exam.subject.trial());
   std::string const here = digest_of(exam.subject), there = exam.settings.digest_on_other_threads();
   if (here != there)
-    exam.fail(text("the digest of all passes is ", here, " on ", concurrency(), concurrency() == 1 ? " thread" : " threads",
-                   " and ", there.empty() ? "none" : there, " on ", concurrency() == 1 ? 2 : 1));
+    exam.fail(text("the digest of all passes is ", here, " on ", concurrency(),
+                   concurrency() == 1 ? " thread" : " threads", " and ", there.empty() ? "none" : there, " on ",
+                   concurrency() == 1 ? 2 : 1));
 }
 
 std::string conformance_digest(encoding::Registry const& registry, encoding::Role role, std::string const& name) {
@@ -131,14 +132,17 @@ void check_float(Exam& exam) {
       if (exam.subject.refusal(trial)) continue;
       Probe<double> wide(exam.on(trial), exam.registry());
       round_inputs(wide, to_float);
-      for (auto& parameter : wide.parameters) std::transform(parameter.begin(), parameter.end(), parameter.begin(), to_float);
+      for (auto& parameter : wide.parameters)
+        std::transform(parameter.begin(), parameter.end(), parameter.begin(), to_float);
       Probe<float> narrow(trial, exam.registry());
       narrow.q = wide.q, narrow.k = wide.k, narrow.v = wide.v, narrow.x = wide.x;
       narrow.parameters = wide.parameters;
       auto const expected = wide.attend();
-      if (!std::all_of(expected.begin(), expected.end(), [](double e) { return std::isfinite(e); })) continue;  // past_trained
+      if (!std::all_of(expected.begin(), expected.end(), [](double e) { return std::isfinite(e); }))
+        continue;  // past_trained
       exam.close("output", narrow.attend(), expected, 2e-5, output_axes(trial));
-      exam.close("embedding", narrow.embed(), wide.embed(), 2e-5, {{"token", trial.length}, {"channel", trial.model_dim}});
+      exam.close("embedding", narrow.embed(), wide.embed(), 2e-5,
+                 {{"token", trial.length}, {"channel", trial.model_dim}});
       auto const weight = weight_out_of(trial), weight_x = normal_tensor("weight x", wide.x.shape);
       auto const a = narrow.slopes(weight, weight_x);
       auto const b = wide.slopes(weight, weight_x);

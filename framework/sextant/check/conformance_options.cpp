@@ -24,6 +24,8 @@ std::optional<std::vector<double>> print_of(Exam& exam, Choice const& choice) {
       try {
         Probe<double> probe(trial, exam.registry());
         auto const add = [&](std::vector<double> const& more) { out.insert(out.end(), more.begin(), more.end()); };
+        encoding::Position const position(trial.choice, exam.registry(), trial.shape());
+        if (auto const sampler = position.sampler()) add({double(sampler->below), double(sampler->evaluates)});
         Trial start = trial;
         start.fresh = true;
         for (auto const& parameter : Probe<double>(start, exam.registry()).parameters) {
@@ -32,8 +34,9 @@ std::optional<std::vector<double>> print_of(Exam& exam, Choice const& choice) {
         }
         add(probe.attend());
         add(probe.embed());
-        add(probe.slopes(normal_tensor("weight out", {1, std::size_t(heads), 8, 3}),
-                         normal_tensor("weight x", {1, 8, std::size_t(trial.model_dim)}))
+        add(probe
+                .slopes(normal_tensor("weight out", {1, std::size_t(heads), 8, 3}),
+                        normal_tensor("weight x", {1, 8, std::size_t(trial.model_dim)}))
                 .q);
         any = true;
       } catch (Error const& error) {  // refusing is a way to act, too

@@ -184,8 +184,7 @@ Reader::Reader(Trial const& given, encoding::Registry const& registry) : trial(g
 
 void Reader::poison_last_id(double with) {
   auto const table = model_->parameter("embedding.weight");
-  for (int c = 0; c < trial.model_dim; ++c)
-    table((vocabulary - 1) * trial.model_dim + c) = with;
+  for (int c = 0; c < trial.model_dim; ++c) table((vocabulary - 1) * trial.model_dim + c) = with;
 }
 
 model::Batch Reader::batch(int first, int count) const {

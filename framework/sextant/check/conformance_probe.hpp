@@ -20,14 +20,14 @@ class Probe {
   Probe(Trial trial, encoding::Registry const& registry);
 
   Trial trial;
-  Tensor q, k, v, x;  ///< [batch, heads or kv_heads, length, channels]; x [batch, length, model_dim]
-  std::vector<std::string> names;                ///< of the parameters
+  Tensor q, k, v, x;               ///< [batch, heads or kv_heads, length, channels]; x [batch, length, model_dim]
+  std::vector<std::string> names;  ///< of the parameters
   std::vector<std::vector<double>> parameters;
   Allowed allowed;
 
   std::vector<double> attend();  ///< [batch, heads, length, value_dim]
   std::vector<double> attend_by_reference();
-  std::vector<double> embed();   ///< x after the stage `embed`
+  std::vector<double> embed();  ///< x after the stage `embed`
   /// [batch, heads, length, length], all pairs; a tiny scale leaves the bias alone.
   std::vector<double> logits(double scale = 0);
   struct Turned {

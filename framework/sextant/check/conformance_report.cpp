@@ -39,13 +39,13 @@ std::vector<std::string> Conformance::failures() const {
 }
 
 std::string Conformance::table() const {
-  std::string out = fmt::format("{}  ({})\n\n{:<23} {:<15} {:>9}  {:>9}\n", plugin, file, "check", "verdict", "worst",
-                                "bound");
+  std::string out =
+      fmt::format("{}  ({})\n\n{:<23} {:<15} {:>9}  {:>9}\n", plugin, file, "check", "verdict", "worst", "bound");
   for (auto const& f : findings) {
     bool const figures = f.measured && f.outcome != Outcome::not_claimed;
-    std::string line = fmt::format("{:<23} {:<15} {:>9}  {:>9}  {}", f.check, word(f.outcome),
-                                   figures ? number(f.worst) : "-", figures ? number(f.bound) : "-",
-                                   f.outcome == Outcome::fail ? "" : f.note);
+    std::string line =
+        fmt::format("{:<23} {:<15} {:>9}  {:>9}  {}", f.check, word(f.outcome), figures ? number(f.worst) : "-",
+                    figures ? number(f.bound) : "-", f.outcome == Outcome::fail ? "" : f.note);
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
     if (f.outcome != Outcome::fail) continue;

@@ -7,9 +7,7 @@
 
 namespace sextant::check {
 namespace {
-Axes words_of(Trial const& t) {
-  return {{"batch", t.batch}, {"token", t.length}, {"vocabulary", Reader::vocabulary}};
-}
+Axes words_of(Trial const& t) { return {{"batch", t.batch}, {"token", t.length}, {"vocabulary", Reader::vocabulary}}; }
 
 /// Pairs (i, j), j <= i, of tokens [first, length) out of [rows, length, length].
 std::vector<double> lower_block(std::vector<double> const& logits, int rows, int length, int first) {
@@ -53,8 +51,8 @@ void check_offset(Exam& exam) {
     auto const embedded = rows_from(whole.embed(), first, trial.model_dim);
     Probe<double> part = whole.slice(first, rest, run_of(rest, first));
     exam.on(part.trial);
-    exam.close("logit of a slice (head, then query >= key in order)",
-               lower_block(part.logits(), trial.heads, rest, 0), expected, 1e-11);
+    exam.close("logit of a slice (head, then query >= key in order)", lower_block(part.logits(), trial.heads, rest, 0),
+               expected, 1e-11);
     exam.close("embedding of a slice", part.embed(), embedded, 1e-13, {{"token", rest}, {"channel", trial.model_dim}});
     if (!exam.subject.claims("relative")) continue;
     Probe<double> from_zero = whole.slice(first, rest, run_of(rest));
@@ -139,9 +137,9 @@ void check_past_trained(Exam& exam) {
           exam.finite("output", probe.attend(),
                       {{"head", trial.heads}, {"token", trial.length}, {"channel", trial.value_dim}});
           exam.finite("embedding", probe.embed(), {{"token", trial.length}, {"channel", trial.model_dim}});
-          auto const slopes = probe.slopes(
-              normal_tensor("weight out", {1, std::size_t(trial.heads), std::size_t(trial.length), 3}),
-              normal_tensor("weight x", probe.x.shape));
+          auto const slopes =
+              probe.slopes(normal_tensor("weight out", {1, std::size_t(trial.heads), std::size_t(trial.length), 3}),
+                           normal_tensor("weight x", probe.x.shape));
           exam.finite("d/dq", slopes.q);
           exam.finite("d/dk", slopes.k);
           for (std::size_t n = 0; n < slopes.parameters.size(); ++n)

@@ -164,10 +164,15 @@ void Subject::find_shape() {
   for (auto const& example : about_.examples) starts.push_back({about_.name, example.options, example.parts});
   if (starts.empty()) {
     Choice plain{about_.name, {}, {}};
-    if (about_.takes_parts) plain.parts = {{"rope", {}, {}}, {"alibi", {}, {}}};
     for (auto const& option : about_.options)
       if (!option.fallback) plain.options[option.name] = values_of(option).front();
-    starts.push_back(std::move(plain));
+    if (about_.takes_parts)
+      for (auto const& parts : {std::vector<Choice>{{"rope", {}, {}}}, {{"rope", {}, {}}, {"alibi", {}, {}}}}) {
+        starts.push_back(plain);
+        starts.back().parts = parts;
+      }
+    else
+      starts.push_back(std::move(plain));
   }
   std::string first;
   for (int head_dim : {8, 12, 16, 24, 32, 64, 128}) {

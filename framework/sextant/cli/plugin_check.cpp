@@ -114,9 +114,9 @@ void add_plugin(CLI::App& app, Context& context) {
   auto* const plugin = add_command(app, "plugin", "Judge a plugin: sextant plugin check NAME or FILE.so",
                                    {"plugin check alibi", "plugin check build/plugins/mine.so --json"});
   plugin->require_subcommand(1);
-  auto* const command = add_command(*plugin, "check",
-                                    "The conformance suite on one encoding or scaling: exit 0 only if nothing failed",
-                                    {"plugin check alibi", "plugin check ./mine.so --only relative gradient_inputs"});
+  auto* const command =
+      add_command(*plugin, "check", "The conformance suite on one encoding or scaling: exit 0 only if nothing failed",
+                  {"plugin check alibi", "plugin check ./mine.so --only relative gradient_inputs"});
   auto const a = std::make_shared<Arguments>();
   command->add_option("plugin", a->plugin, "a registered encoding or scaling, or a plugin's shared object")->required();
   command->add_option("--only", a->only, "run these checks alone")->type_name("CHECK");

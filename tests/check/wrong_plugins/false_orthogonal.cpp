@@ -8,11 +8,12 @@ struct FalseOrthogonal {
    public:
     using Inputs = typename Transform<T>::Inputs;
     void prepare(Exec const&, Inputs const& in) override { in_ = in; }
-    void forward(Side, int b, int, T const* in, std::ptrdiff_t in_stride, T* out, std::ptrdiff_t stride) const override {
+    void forward(Side, int b, int, T const* in, std::ptrdiff_t in_stride, T* out,
+                 std::ptrdiff_t stride) const override {
       scale(b, in, in_stride, out, stride);
     }
-    void backward(Side, int b, int, T const*, std::ptrdiff_t, T const* grad_out, std::ptrdiff_t grad_out_stride, T* grad_in,
-                  std::ptrdiff_t grad_in_stride) override {
+    void backward(Side, int b, int, T const*, std::ptrdiff_t, T const* grad_out, std::ptrdiff_t grad_out_stride,
+                  T* grad_in, std::ptrdiff_t grad_in_stride) override {
       scale(b, grad_out, grad_out_stride, grad_in, grad_in_stride);
     }
     void finish(Tensors&) override {}

@@ -32,20 +32,26 @@ class ReadsAnotherKey : public Rows<T> {
   virtual int from(Strip const& s, int r, int c) const = 0;
 
   void forward(Strip const& s, Operands const& o) const override {
-    for_each(s, [&](int r, int c, int key) {
-      T sum = 0;
-      for (int d = 0; d < o.dim; ++d) sum += o.query[r * o.query_stride + d] * o.key[key * o.key_stride + d];
-      s.logit[r * s.stride + c] += weight(s, c) * sum;
-    }, true);
+    for_each(
+        s,
+        [&](int r, int c, int key) {
+          T sum = 0;
+          for (int d = 0; d < o.dim; ++d) sum += o.query[r * o.query_stride + d] * o.key[key * o.key_stride + d];
+          s.logit[r * s.stride + c] += weight(s, c) * sum;
+        },
+        true);
   }
   void backward(Strip const& s, Operands const& o, T* grad, kernels::OperandGradients<T> const& out) override {
-    for_each(s, [&](int r, int c, int key) {
-      T const g = weight(s, c) * grad[r * s.stride + c];
-      for (int d = 0; d < o.dim; ++d) {
-        out.query[r * out.query_stride + d] += g * o.key[key * o.key_stride + d];
-        if (g != 0) out.key[key * out.key_stride + d] += g * o.query[r * o.query_stride + d];
-      }
-    }, false);
+    for_each(
+        s,
+        [&](int r, int c, int key) {
+          T const g = weight(s, c) * grad[r * s.stride + c];
+          for (int d = 0; d < o.dim; ++d) {
+            out.query[r * out.query_stride + d] += g * o.key[key * o.key_stride + d];
+            if (g != 0) out.key[key * out.key_stride + d] += g * o.query[r * o.query_stride + d];
+          }
+        },
+        false);
   }
 
  private:
