@@ -54,7 +54,7 @@ class Effects {
   /// Throws nothing; fails the exam for an option that nobody reads.
   void check(Option const& option) {
     auto const values = exam_.subject.values_of(option);
-    std::vector<Value> wanted(values.begin(), values.end());  // words and flags: each; numbers: any
+    // Words and flags must each differ from another; of numbers one.
     bool const each = option.kind == encoding::Kind::text || option.kind == encoding::Kind::boolean;
     std::vector<bool> moved(values.size(), false), accepted(values.size(), false);
     auto const enough = [&] {

@@ -37,19 +37,6 @@ double dot(std::vector<double> const& a, std::vector<double> const& b) {
 }
 }  // namespace
 
-encoding::Stages stages_of(Trial const& trial, encoding::Registry const& registry) {
-  encoding::Stages all;
-  for (auto const& term : position_of(trial, registry)->terms()) {
-    auto const one = term.encoding->stages(term.shape);
-    all.embed |= one.embed, all.rotate |= one.rotate, all.bias |= one.bias, all.rows |= one.rows;
-    all.transform |= one.transform, all.scale_query |= one.scale_query;
-    all.branches = std::max(all.branches, one.branches), all.axes = std::max(all.axes, one.axes);
-    all.gates.insert(all.gates.end(), one.gates.begin(), one.gates.end());
-    all.features.insert(all.features.end(), one.features.begin(), one.features.end());
-  }
-  return all;
-}
-
 std::vector<double> normal(std::string const& name, std::size_t count) {
   std::vector<double> out(count);
   Stream const stream(20, name);

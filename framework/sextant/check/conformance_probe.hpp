@@ -8,8 +8,6 @@
 
 namespace sextant::check {
 
-/// Whether the block of a trial, as opposed to its parameters' values, reads something.
-encoding::Stages stages_of(Trial const& trial, encoding::Registry const& registry);
 std::vector<double> normal(std::string const& name, std::size_t count);
 Tensor normal_tensor(std::string const& name, std::vector<std::size_t> shape);
 
