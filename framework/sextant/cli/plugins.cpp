@@ -1,6 +1,8 @@
 // list, describe: what there is to choose from.
 #include <sextant/cli/command.hpp>
+#include <sextant/cli/compatibility.hpp>
 #include <sextant/report/plots.hpp>
+#include <sextant/spec/choices.hpp>
 #include <sextant/spec/reference.hpp>
 #include <sextant/tasks/corpus.hpp>
 
@@ -82,10 +84,22 @@ void list_plots(bool as_json) {
   fmt::print("{}", as_json ? all.dump(2) + "\n" : report::plot_list());
 }
 
-void print_description(encoding::Description const& d) {
+// What stands in a spec to use the plugin, with what it requires; empty where no example is known.
+std::string example_of(encoding::Registry const& registry, encoding::Description const& d) {
+  spec::Catalogue const catalogue(registry);
+  spec::Reading const reading{catalogue, {}};
+  try {
+    return spec::write_choices({inspect::choice_of(d)}, d.role, "", reading).text;
+  } catch (Error const&) {
+    return "";
+  }
+}
+
+void print_description(encoding::Registry const& registry, encoding::Description const& d) {
   fmt::print("{}  ({}, {})\n  {}\n\n", d.name, d.role == Role::encoding ? "encoding" : "scaling", d.family, d.summary);
   if (!d.formula.empty()) fmt::print("formula  {}\n", d.formula);
   fmt::print("source   {}\n", d.source);
+  if (auto const example = example_of(registry, d); !example.empty()) fmt::print("example  {}\n", example);
   fmt::print("\noptions{}\n", d.options.empty() ? "  none" : "");
   for (auto const& o : d.options) {
     fmt::print("  {:<18} {}; {}\n", o.name, o.expectation(),
@@ -101,7 +115,8 @@ void print_description(encoding::Description const& d) {
 
 void add_list(CLI::App& app, Context& context) {
   auto* const command = add_command(app, "list", "Print what there is: encodings, scalings, corpora, plots, plugins",
-                                    {"list encodings", "list scalings --json", "list plugins"});
+                                    {"list encodings", "list scalings --json", "list plugins", "list --matrix",
+                                     "list --matrix --markdown"});
   static std::map<std::string, std::function<void(Context&)>> const kinds = {
       {"encodings", [](Context& c) { list_plugins(c.registry(), Role::encoding, c.json); }},
       {"scalings", [](Context& c) { list_plugins(c.registry(), Role::scaling, c.json); }},
@@ -110,8 +125,17 @@ void add_list(CLI::App& app, Context& context) {
       {"plots", [](Context& c) { list_plots(c.json); }}};
   auto const kind = std::make_shared<std::string>("encodings");
   command->add_option("kind", *kind, "encodings (default), scalings, plugins, corpora or plots");
+  auto const matrix = std::make_shared<bool>(false), markdown = std::make_shared<bool>(false);
+  auto* const flag = command->add_flag("--matrix", *matrix, "what composes with what, and why the rest does not");
+  command->add_flag("--markdown", *markdown, "with --matrix: tables in Markdown")->needs(flag);
   takes_json(command, context);
-  command->callback([kind, &context] {
+  command->callback([kind, matrix, markdown, &context] {
+    if (*matrix) {
+      expect(!context.json || !*markdown, "list: --json and --markdown are two formats: give one");
+      auto const found = inspect::compatibility(context.registry());
+      fmt::print("{}", context.json ? compatibility_json(found) : compatibility_text(found, *markdown));
+      return;
+    }
     auto const found = kinds.find(*kind);
     std::vector<std::string> names;
     for (auto const& [name, _] : kinds) names.push_back(name);
@@ -140,7 +164,7 @@ void add_describe(CLI::App& app, Context& context) {
       if (context.json)
         fmt::print("{}\n", to_json(registry.describe(role, *name)).dump(2));
       else
-        print_description(registry.describe(role, *name));
+        print_description(registry, registry.describe(role, *name));
     }
     std::vector<std::string> known = registry.names(Role::encoding);
     for (auto const& scaling : registry.names(Role::scaling)) known.push_back(scaling);

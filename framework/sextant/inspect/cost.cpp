@@ -63,7 +63,9 @@ void add_term(Subject const& subject, Term const& term, CostAtLength& out) {
 
 double cache_bytes(Subject const& subject) {
   double bytes = 0;
-  for (auto const& term : subject.terms()) {
+  for (std::size_t t = 0; t < subject.terms().size(); ++t) {
+    if (!subject.acts(t)) continue;
+    Term const& term = subject.terms()[t];
     auto const stages = term.encoding->stages(term.shape);
     for (auto const& gate : stages.gates) bytes += gate.active ? 2 * 8.0 * term.heads : 0;
     for (auto const& feature : stages.features) bytes += 4.0 * term.heads * feature.width;
@@ -83,7 +85,8 @@ Cost cost(Subject const& subject) {
   for (double n : lengths) {
     CostAtLength at{.length = n, .memory = {}};
     at.attention_flop = 2.0 * n * n * subject.shape().heads * subject.shape().head_dim;
-    for (auto const& term : subject.terms()) add_term(subject, term, at);
+    for (std::size_t t = 0; t < subject.terms().size(); ++t)
+      if (subject.acts(t)) add_term(subject, subject.terms()[t], at);
     out.lengths.push_back(std::move(at));
   }
   out.cache_bytes_per_token = cache_bytes(subject);

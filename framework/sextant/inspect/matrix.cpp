@@ -190,8 +190,8 @@ std::vector<Complex> eigenvalues(Matrix const& a) {
     qr_step(h, first, last, stuck ? Complex(std::abs(h(last, last - 1)), scale * 1e-3) : wilkinson_shift(h, last));
   }
   std::sort(out.begin(), out.end(), [](Complex x, Complex y) {
-    double const a = std::abs(x), b = std::abs(y);
-    return a != b ? a > b : x.imag() > y.imag();
+    double const size_x = std::abs(x), size_y = std::abs(y);
+    return size_x != size_y ? size_x > size_y : x.imag() > y.imag();
   });
   return out;
 }

@@ -203,6 +203,7 @@ Finding<std::vector<Precision>> precision(Subject const& subject) {
   for (std::size_t t = 0; t < subject.terms().size(); ++t) {
     Term const& term = subject.terms()[t];
     auto const stages = term.encoding->stages(term.shape);
+    if (!subject.acts(t)) continue;
     if (stages.embed) out.push_back(of_rows(subject, t));
     if (!stages.rotate) continue;
     auto const found = subject.position().frequencies(term, subject.all_weights(t));

@@ -90,7 +90,7 @@ std::vector<double> Subject::gates(std::size_t t, int head, double position) con
 std::vector<std::size_t> Subject::terms_of(int head) const {
   std::vector<std::size_t> out;
   for (std::size_t t = 0; t < terms().size(); ++t)
-    if (head >= terms()[t].head_begin && head < terms()[t].head_begin + terms()[t].heads) out.push_back(t);
+    if (acts(t) && head >= terms()[t].head_begin && head < terms()[t].head_begin + terms()[t].heads) out.push_back(t);
   return out;
 }
 

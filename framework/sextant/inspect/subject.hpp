@@ -34,6 +34,7 @@ struct Setting {
   encoding::Shape shape;
   double length = 0;  ///< tokens looked at, N
   std::uint64_t seed = 1;
+  int layer = 0;  ///< terms that do not act in it are left out
 };
 
 class Subject {
@@ -43,6 +44,8 @@ class Subject {
 
   Position const& position() const { return position_; }
   std::vector<Term> const& terms() const { return position_.terms(); }
+  bool acts(std::size_t term) const { return terms()[term].acts_in(setting_.layer); }
+  int layer() const { return setting_.layer; }
   encoding::Shape const& shape() const { return position_.shape(); }
   double length() const { return setting_.length; }
   double trained() const { return position_.choice().trained_length; }

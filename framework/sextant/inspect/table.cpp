@@ -7,7 +7,7 @@
 
 namespace sextant::inspect {
 namespace {
-constexpr int most_rows = 1024, most_channels = 128, heat_rows = 64, rank_rows = 2048;
+constexpr int most_rows = 1024, most_channels = 128, heat_rows = 96, rank_rows = 2048;
 
 class Rows {
  public:
@@ -26,9 +26,9 @@ class Rows {
     if (!trained_) return encoding().embed_row(shape_, position, out);
     for (int c = 0; c < channels(); ++c) out[c] = subject_.table_at(t_, static_cast<int>(position), c);
   }
-  Matrix block(int first, int rows, int stride = 1) const {
+  Matrix first(int rows) const {
     Matrix out(rows, channels());
-    for (int r = 0; r < rows; ++r) row(static_cast<double>(first) + static_cast<double>(r) * stride, out.row(r));
+    for (int r = 0; r < rows; ++r) row(r, out.row(r));
     return out;
   }
 
@@ -39,22 +39,23 @@ class Rows {
   bool trained_ = false;
 };
 
-Matrix slice(Matrix const& x, int first, int count) {
-  Matrix out(count, x.cols);
-  std::copy(x.row(first), x.row(first) + static_cast<std::ptrdiff_t>(count) * x.cols, out.data.begin());
-  return out;
-}
-
-double residual(Matrix const& x, int first, int count, Matrix const& map) {
-  Matrix const next = slice(x, first + 1, count);
-  return frobenius(difference(next, product(slice(x, first, count), map))) / frobenius(next);
-}
+// Rows first, first + 2, ... and what follows each of them.
+struct StepsOf {
+  Matrix from, to;
+  StepsOf(Matrix const& x, int first) : from((x.rows - first) / 2, x.cols), to(from.rows, x.cols) {
+    for (int r = 0; r < from.rows; ++r) {
+      std::copy_n(x.row(first + 2 * r), x.cols, from.row(r));
+      std::copy_n(x.row(first + 2 * r + 1), x.cols, to.row(r));
+    }
+  }
+  double residual(Matrix const& map) const { return frobenius(difference(to, product(from, map))) / frobenius(to); }
+};
 
 void find_shift(Matrix const& x, TableView& out) {
-  int const half = (x.rows - 1) / 2;
-  Matrix const map = fit(slice(x, 0, half), slice(x, 1, half));
-  out.fit_residual = residual(x, 0, half, map);
-  out.held_out_residual = residual(x, half, x.rows - 1 - half, map);
+  StepsOf const fitted(x, 0), held_out(x, 1);
+  Matrix const map = fit(fitted.from, fitted.to);
+  out.fit_residual = fitted.residual(map);
+  out.held_out_residual = held_out.residual(map);
   out.step = eigenvalues(map);
   out.radius = std::abs(out.step.front());
 }
@@ -97,10 +98,9 @@ Finding<std::vector<TableView>> tables(Subject const& subject) {
     Rows const rows(subject, t);
     TableView view{.label = term.label, .channels = rows.channels(), .table_length = term.encoding->table_length()};
     view.rows = std::min(rows.count(), most_rows);
-    int const shown = std::min(rows.count(), heat_rows), stride = rows.count() / shown;
-    view.heat = rows.block(0, shown, stride).data;
-    for (int r = 0; r < shown; ++r) view.heat_position.push_back(static_cast<double>(r) * stride);
-    Matrix const x = rows.block(0, view.rows);
+    view.heat_rows = std::min(rows.count(), heat_rows);
+    view.heat = rows.first(view.heat_rows).data;
+    Matrix const x = rows.first(view.rows);
     if (view.rows >= 8) {
       find_shift(x, view);
       find_similarity(x, view);
@@ -119,7 +119,7 @@ Finding<std::vector<RotaryRank>> rotary_rank(Subject const& subject) {
   std::vector<RotaryRank> out;
   for (std::size_t t = 0; t < subject.terms().size(); ++t) {
     Term const& term = subject.terms()[t];
-    if (!term.encoding->stages(term.shape).rotate) continue;
+    if (!term.encoding->stages(term.shape).rotate || !subject.acts(t)) continue;
     auto const found = subject.position().frequencies(term, subject.all_weights(t));
     if (found.form.axes > 1 || found.form.phase_gate >= 0) continue;
     std::size_t const pairs = static_cast<std::size_t>(found.form.rotary_dim) / 2;

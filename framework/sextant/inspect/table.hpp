@@ -1,7 +1,7 @@
 // Encodings that add rows to the token embedding: the rows themselves, and whether one map takes every row to the next.
 //
-// A representation of translation has an R with row(p + 1) = R row(p) for all p. The R that fits the first half of the rows
-// best is judged on the second half: sinusoidal rows pass exactly, a trained table has no reason to.
+// A representation of translation has an R with row(p + 1) = R row(p) for all p. The R that fits the steps from even rows
+// best is judged on those from odd rows: sinusoidal rows pass exactly, a trained table has no reason to.
 #pragma once
 #include <sextant/inspect/subject.hpp>
 
@@ -13,10 +13,10 @@ struct TableView {
   std::string label;
   int rows = 0, channels = 0;                ///< looked at: up to 1024 rows and 128 channels of the model's width
   int table_length = 0;                      ///< > 0: the encoding ends there
-  std::vector<double> heat;                  ///< [heat_rows, channels] for a picture: rows spread over the length
-  std::vector<double> heat_position;
-  double fit_residual = 0;                   ///< |X_next - X R| / |X_next| on the half that R was fitted to
-  double held_out_residual = 0;              ///< the same on the other half
+  int heat_rows = 0;
+  std::vector<double> heat;                  ///< [heat_rows, channels]: the first rows, for a picture
+  double fit_residual = 0;                   ///< |X_next - X R| / |X_next| on the steps that R was fitted to
+  double held_out_residual = 0;              ///< the same on the others
   std::vector<std::complex<double>> step;    ///< eigenvalues of R, by descending modulus
   double radius = 0;
   double effective_rank = 0;                 ///< of the rows looked at

@@ -72,7 +72,7 @@ Finding<std::vector<Wavelengths>> wavelengths(Subject const& subject) {
   for (std::size_t t = 0; t < subject.terms().size(); ++t) {
     Term const& term = subject.terms()[t];
     auto const stages = term.encoding->stages(term.shape);
-    if (!stages.rotate) continue;
+    if (!stages.rotate || !subject.acts(t)) continue;
     auto const found = subject.position().frequencies(term, subject.all_weights(t));
     int const pairs = found.form.rotary_dim / 2, axes = found.form.axes;
     std::vector<double> plain(found.inv_freq.size());

@@ -1,3 +1,4 @@
+#include <sextant/report/card.hpp>
 #include <sextant/report/chart.hpp>
 #include <sextant/report/chart_ink.hpp>
 #include <sextant/report/chart_paint.hpp>
@@ -5,8 +6,6 @@
 
 namespace sextant::report {
 namespace {
-constexpr char const* fonts = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
-
 char const* scale_name(Scale scale) {
   return scale == Scale::linear ? "linear" : scale == Scale::log2 ? "log2" : "log10";
 }
@@ -15,29 +14,12 @@ std::string axis_data(Axis const& axis) {
   return cat({scale_name(axis.scale), " ", exact(axis.low), " ", exact(axis.high)});
 }
 
-// What a file needs and a page already has: a solid background, a title, and colours for a dark viewer.
-void card(Xml& out, Chart const& chart, Placement const& place) {
-  std::string dark;
-  for (auto const& part : parts) dark += cat({".sx-", part.name, "{color:", part.dark, "}"});
-  for (std::size_t i = 0; i < inks.size(); ++i) dark += cat({".sx-i", std::to_string(i), "{color:", inks[i].dark, "}"});
-  out.raw(
-      cat({"<style>@media (prefers-color-scheme: dark){", dark, ".sx-hollow{fill:", parts.back().dark, "}}</style>"}));
-  {
-    auto const page = out.element("g", part_group("page"));
-    out.leaf("rect",
-             {{"width", num(place.width)}, {"height", num(place.height)}, {"rx", "8"}, {"fill", "currentColor"}});
-  }
-  auto const ink = out.element("g", part_group("ink"));
-  out.text("text", {{"x", "24"}, {"y", "34"}, {"font-size", "18"}, {"font-weight", "600"}, {"fill", "currentColor"}},
-           ellipsize(chart.title, 84));
-}
-
 void body(Xml& out, Chart const& chart, Placement const& place, Attributes attributes, bool file) {
   std::string const id = cat({chart.id, place.layout == Layout::narrow ? "-narrow" : ""});
   Attributes all{{"viewBox", cat({"0 0 ", num(place.width), " ", num(place.height)})},
                  {"role", "img"},
                  {"aria-labelledby", cat({id, "-title ", id, "-desc"})},
-                 {"font-family", fonts},
+                 {"font-family", chart_fonts},
                  {"font-size", num(place.font)},
                  {"data-plot", cat({num(place.plot.x), " ", num(place.plot.y), " ", num(place.plot.width), " ",
                                     num(place.plot.height)})},
@@ -48,7 +30,7 @@ void body(Xml& out, Chart const& chart, Placement const& place, Attributes attri
   auto const svg = out.element("svg", all);
   out.text("title", {{"id", id + "-title"}}, chart.title);
   out.text("desc", {{"id", id + "-desc"}}, chart.description);
-  if (file) card(out, chart, place);
+  if (file) card(out, chart.title, place.width, place.height);
   paint(out, chart, place);
 }
 }  // namespace

@@ -1,0 +1,100 @@
+// inspect: what an encoding does, known without training anything.
+#include <sextant/base/file.hpp>
+#include <sextant/cli/command.hpp>
+#include <sextant/cli/inspection.hpp>
+#include <sextant/spec/choices.hpp>
+#include <sextant/spec/number.hpp>
+#include <sextant/spec/yaml.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+
+namespace sextant::cli {
+namespace {
+using encoding::Role;
+
+struct Arguments {
+  std::string encoding, scaling, length, trained, plots;
+  int heads = 8, kv_heads = 0, head_width = 64, width = 0, head = 0, layer = 0;
+  std::uint64_t seed = 1;
+};
+
+// What stands in a spec under position.encoding or position.scaling, from the command line.
+std::vector<encoding::Choice> choices_of(std::string const& text, Role role, encoding::Registry const& registry) {
+  char const* const word = role == Role::encoding ? "encoding" : "scaling";
+  spec::Catalogue const catalogue(registry);
+  spec::Reading reading{catalogue, {}};
+  return spec::read_choices(spec::parse_yaml(text, word), role, word, reading);
+}
+
+double tokens(std::string const& text, char const* option) {
+  auto const number = spec::parse_number(text);
+  double const value = number ? spec::as_double(*number) : 0;
+  expect(number && value == std::floor(value) && value >= 2 && value <= (1 << 24), "inspect: ", option, " is ", text,
+         ", expected a whole number of tokens from 2 to ", 1 << 24);
+  return value;
+}
+
+void run(Arguments const& a, Context& context) {
+  auto const& registry = context.registry();
+  encoding::PositionChoice choice{choices_of(a.encoding, Role::encoding, registry), {}, 0};
+  if (!a.scaling.empty()) choice.scalings = choices_of(a.scaling, Role::scaling, registry);
+  double const length = tokens(a.length, "--length");
+  if (!a.trained.empty()) choice.trained_length = static_cast<int>(tokens(a.trained, "--trained"));
+  expect(a.head >= 0 && a.head < a.heads, "inspect: --head is ", a.head, ", expected 0 to ", a.heads - 1);
+  encoding::Shape const shape{.heads = a.heads,
+                              .kv_heads = a.kv_heads > 0 ? a.kv_heads : a.heads,
+                              .head_dim = a.head_width,
+                              .model_dim = a.width > 0 ? a.width : a.heads * a.head_width};
+  inspect::Subject const subject(choice, registry, {shape, length, a.seed, a.layer});
+  Inspection const found{.encoding = a.encoding,
+                         .scaling = a.scaling == "none" ? "" : a.scaling,
+                         .subject = subject,
+                         .wavelengths = inspect::wavelengths(subject),
+                         .expected_logit = inspect::expected_logit(subject),
+                         .bias = inspect::bias_profile(subject),
+                         .spectrum = inspect::spectrum(subject, a.head),
+                         .tables = inspect::tables(subject),
+                         .rank = inspect::rotary_rank(subject),
+                         .precision = inspect::precision(subject),
+                         .cost = inspect::cost(subject)};
+  fmt::print("{}", context.json ? inspection_json(found).dump(2) + "\n" : inspection_text(found));
+  if (a.plots.empty()) return;
+  fs::create_directories(a.plots);
+  for (auto const& [name, svg] : inspection_plots(found)) {
+    auto const file = fs::path(a.plots) / (name + ".svg");
+    write_file_atomically(file, svg);
+    fmt::print(stderr, "{}\n", fs::absolute(file).lexically_normal().string());
+  }
+}
+}  // namespace
+
+void add_inspect(CLI::App& app, Context& context) {
+  auto* const command = add_command(
+      app, "inspect", "What an encoding does by itself: wavelengths, decay, spectrum, precision, cost; no training",
+      {"inspect rope --length 32768 --trained 8192",
+       "inspect '{use: rope, base: 500000}' '{use: yarn, factor: 4}' --length 32768 --trained 8192",
+       "inspect '[rope, alibi]' --length 4096 --plots pictures", "inspect learned --length 512 --seed 2 --json"});
+  auto const a = std::make_shared<Arguments>();
+  command->add_option("encoding", a->encoding, "what a spec says under position.encoding: a name, {use: ...} or a list")
+      ->required();
+  command->add_option("scaling", a->scaling, "what a spec says under position.scaling");
+  command->add_option("--length", a->length, "tokens to look at")->type_name("N")->required();
+  command->add_option("--trained", a->trained, "tokens the model is trained at")->type_name("M");
+  command->add_option("--heads", a->heads, "query heads")->check(CLI::Range(1, 1024));
+  command->add_option("--kv-heads", a->kv_heads, "key heads (default: as many)")->check(CLI::Range(1, 1024));
+  command->add_option("--head-width", a->head_width, "channels of a head")->check(CLI::Range(1, 512));
+  command->add_option("--width", a->width, "channels of the model (default: heads times head width)")
+      ->check(CLI::Range(1, 65536));
+  command->add_option("--head", a->head, "head whose spectrum is shown");
+  command->add_option("--layer", a->layer, "layer that is looked at, where encodings act in some layers only")
+      ->check(CLI::Range(0, 1023));
+  command->add_option("--seed", a->seed, "of trained tensors, which are shown at their starting values");
+  command->add_option("--plots", a->plots, "write a picture of each analysis into this folder")->type_name("FOLDER");
+  takes_json(command, context);
+  command->callback([a, &context] { run(*a, context); });
+}
+
+}  // namespace sextant::cli
