@@ -83,3 +83,17 @@ TEST_CASE("expected logit: yarn's temperature multiplies the turned channels alo
   double const factor = 0.1 * std::log(16.0) + 1;
   CHECK(d->content[0][0] == Catch::Approx((8 * factor * factor + 8) / 4).epsilon(1e-13));
 }
+
+TEST_CASE("expected logit: attention itself, fed with equal tokens, agrees with the formula", "[inspect]") {
+  auto const subject = subject_of({{"rope", {}, {}}, {"alibi", {}, {}}, {"fox", {}, {}}},
+                                  {.length = 64, .heads = 2, .head_dim = 8, .model_dim = 16});
+  auto const exact = expected_logit(subject);
+  REQUIRE(exact);
+  CHECK(exact->draws == 0);
+  Decay const drawn = measured_logit(subject, 400);
+  REQUIRE(drawn.distance == exact->distance);
+  for (int h = 0; h < 2; ++h)
+    for (std::size_t n = 0; n < drawn.distance.size(); ++n)
+      CHECK(drawn.content[h][n] ==
+            Catch::Approx(exact->content[h][n] + exact->bias[h][n]).margin(5 * drawn.standard_error + 0.003 * drawn.distance[n]));
+}

@@ -115,7 +115,9 @@ std::string compatibility_text(Compatibility const& found, bool markdown) {
     out += grid(found, composition, legend, markdown);
   }
   out += markdown ? "\n## Why not\n\n" : "\nwhy not\n";
-  return out + legend.text(markdown);
+  out += legend.text(markdown);
+  for (auto const& line : found.not_asked) out += fmt::format("{}not asked: {}\n", markdown ? "\n" : "", line);
+  return out;
 }
 
 std::string compatibility_json(Compatibility const& found) {

@@ -44,7 +44,8 @@ json to_json(inspect::Wavelengths const& w) {
   return out;
 }
 json to_json(inspect::Decay const& d) {
-  return {{"distance", numbers(d.distance)}, {"content", lists(d.content)}, {"bias", lists(d.bias)}};
+  return {{"distance", numbers(d.distance)}, {"content", lists(d.content)}, {"bias", lists(d.bias)},
+          {"draws", d.draws}, {"standard_error", d.standard_error}};
 }
 json to_json(inspect::BiasProfile const& b) {
   json out{{"distance", numbers(b.distance)}, {"near", b.near}, {"heads", json::array()}};

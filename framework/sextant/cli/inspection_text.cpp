@@ -76,6 +76,9 @@ std::string head_row(std::vector<double> const& values, std::vector<std::size_t>
 void show_decay(std::string& out, inspect::Decay const& d) {
   auto const at = spread_over(d.distance.size(), 10);
   say(out, "  query and key one random vector of unit-variance channels; in logits, by distance in tokens\n");
+  if (d.draws > 0)
+    say(out, "  tokens in between decide too: measured in attention over {} rows of one repeated token, to +-{}\n", d.draws,
+        number(d.standard_error));
   say(out, "  {:>8}{}\n", "distance", head_row(d.distance, at));
   for (std::size_t h = 0; h < d.content.size(); ++h) {
     if (h > 0 && !d.content_differs && !d.bias_differs) break;

@@ -28,12 +28,20 @@ PositionChoice compose(Composition composition, Choice const& first, Choice cons
   return out;
 }
 
+namespace {
+template <class Description>
+void start_from_example(Description const& plugin, Choice& out) {
+  if constexpr (requires { plugin.examples.front().options; })
+    if (!plugin.examples.empty()) {
+      out.options = plugin.examples.front().options;
+      out.parts = plugin.examples.front().parts;
+    }
+}
+}  // namespace
+
 Choice choice_of(encoding::Description const& plugin) {
   Choice out{plugin.name, {}, {}};
-  if (!plugin.examples.empty()) {
-    out.options = plugin.examples.front().options;
-    out.parts = plugin.examples.front().parts;
-  }
+  start_from_example(plugin, out);
   for (auto const& option : plugin.options) {
     if (option.fallback || out.options.contains(option.name)) continue;
     expect(!option.auto_meaning.empty(), plugin.name, ".", option.name, " is required (", option.expectation(),
@@ -65,10 +73,12 @@ int Compatibility::working(Composition composition) const {
 
 Compatibility compatibility(Registry const& registry) {
   Compatibility out;
-  for (auto const& name : registry.names(Role::encoding))
-    out.encodings.push_back(choice_of(registry.describe(Role::encoding, name)));
-  for (auto const& name : registry.names(Role::scaling))
-    out.scalings.push_back(choice_of(registry.describe(Role::scaling, name)));
+  for (Role role : {Role::encoding, Role::scaling})
+    for (auto const& name : registry.names(role)) try {
+        (role == Role::encoding ? out.encodings : out.scalings).push_back(choice_of(registry.describe(role, name)));
+      } catch (Error const& error) {
+        out.not_asked.push_back(error.what());
+      }
   for (Composition composition :
        {Composition::scaling, Composition::sum, Composition::channels, Composition::heads}) {
     auto const& others = composition == Composition::scaling ? out.scalings : out.encodings;

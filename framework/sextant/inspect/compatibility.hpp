@@ -25,6 +25,7 @@ struct Combination {
 
 struct Compatibility {
   std::vector<encoding::Choice> encodings, scalings;
+  std::vector<std::string> not_asked;     ///< plugins that no example says how to use, and what they miss
   std::vector<Combination> combinations;  ///< every scaling, then every ordered pair in each other composition
   int working(Composition composition) const;
 };

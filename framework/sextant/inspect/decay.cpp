@@ -14,7 +14,10 @@ Finding<Decay> expected_logit(Subject const& subject) {
   out.distance = distances_to(last, dense ? 2 : 8);  // a dense map costs head_dim^2 a distance
   for (int h = 0; h < heads; ++h) {
     Action const action(subject, h);
-    if (!action.open().empty()) return Finding<Decay>::none(action.open());
+    if (!action.open().empty()) {
+      if (subject.layer() == 0) return measured_logit(subject, 24);
+      return Finding<Decay>::none(action.open() + "; it can be measured in layer 0 alone");
+    }
     std::vector<double> content, bias;
     for (double d : out.distance) {
       content.push_back(scale * action.trace_at(last, last - d));

@@ -13,8 +13,16 @@ struct Decay {
   std::vector<std::vector<double>> bias;      ///< [heads][distance]; -infinity: hidden from the last query
   bool content_differs = false, bias_differs = false;  ///< between heads
   bool any_content = false, any_bias = false;          ///< something turns; something biases
+  int draws = 0;              ///< > 0: a mean over so many draws, see below, content and bias together in `content`
+  double standard_error = 0;  ///< largest of the means'
 };
 
+/// Where what lies between query and key decides as well, every token of a row is that one random vector (query, key and
+/// what gates and features read); the logits of attention itself at up to 192 tokens are averaged over draws.
+
 Finding<Decay> expected_logit(Subject const& subject);
+
+/// By drawing, whether it is needed or not: what the formula is tested against.
+Decay measured_logit(Subject const& subject, int draws);
 
 }  // namespace sextant::inspect

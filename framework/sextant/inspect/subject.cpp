@@ -7,15 +7,14 @@
 namespace sextant::inspect {
 
 Subject::Subject(encoding::PositionChoice const& choice, encoding::Registry const& registry, Setting const& setting)
-    : setting_(setting), position_(choice, registry, setting.shape, setting.length) {
+    : setting_(setting), position_(std::make_shared<Position const>(choice, registry, setting.shape, setting.length)) {
   double const most = 1 << 24;
   expect(setting.length >= 2 && setting.length <= most, "inspect: the length is ", setting.length,
          " tokens, expected 2 to ", static_cast<long>(most));
   for (std::size_t t = 0; t < terms().size(); ++t) parts_.push_back(draw(t));
 }
 
-std::vector<double> Subject::values_of(std::size_t parameter) const {
-  auto const& p = position_.parameters()[parameter];
+std::vector<double> Subject::values_of(Position::Parameter const& p) const {
   Stream const stream(setting_.seed, "init/" + p.name);
   std::vector<double> out(p.info.size());
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = p.info.init(stream, i);
@@ -26,35 +25,29 @@ Subject::Part Subject::draw(std::size_t t) const {
   Term const& term = terms()[t];
   auto const stages = term.encoding->stages(term.shape);
   std::vector<std::size_t> own;
-  for (std::size_t n = 0; n < position_.parameters().size(); ++n)
-    if (position_.parameters()[n].term == static_cast<int>(t)) own.push_back(n);
+  for (std::size_t n = 0; n < position_->parameters().size(); ++n)
+    if (position_->parameters()[n].term == static_cast<int>(t)) own.push_back(n);
   auto const named = [&](std::string const& name) {
     for (std::size_t n : own)
-      if (position_.parameters()[n].info.name == name) return static_cast<int>(n);
+      if (position_->parameters()[n].info.name == name) return static_cast<int>(n);
     return -1;
   };
   Part part;
   bool const trains = term.encoding->trains(term.shape) && !own.empty();
-  part.weights = trains ? values_of(own.front()) : position_.initial_weights(term);
+  part.weights = trains ? values_of(position_->parameters()[own.front()]) : position_->initial_weights(term);
   for (auto const& info : term.encoding->tensors(term.shape)) {
     int const n = named(info.name);
     expect(n >= 0, "inspect: ", term.label, " has no parameter for its tensor ", info.name);
-    part.tensors.push_back(values_of(static_cast<std::size_t>(n)));
+    part.tensors.push_back(values_of(position_->parameters()[static_cast<std::size_t>(n)]));
   }
   for (auto const& gate : stages.gates) {
     int const n = gate.bias_name && gate.active ? named(gate.bias_name) : -1;
-    auto bias = n < 0 ? std::vector<double>(1, 0.0) : values_of(static_cast<std::size_t>(n));
+    auto bias = n < 0 ? std::vector<double>(1, 0.0) : values_of(position_->parameters()[static_cast<std::size_t>(n)]);
     for (int h = 0; h < term.heads; ++h)
       part.gate_bias.push_back(bias[bias.size() == 1 ? 0 : static_cast<std::size_t>(h)]);
   }
   if (term.encoding->table_length() > 0) part.table = {own.back()};
   return part;
-}
-
-int Subject::parameter_count() const {
-  std::size_t count = 0;
-  for (auto const& p : position_.parameters()) count += p.info.size();
-  return static_cast<int>(count);
 }
 
 double const* Subject::weights(std::size_t term, int head) const {
@@ -64,7 +57,7 @@ double const* Subject::weights(std::size_t term, int head) const {
 }
 
 double Subject::table_at(std::size_t term, int row, int channel) const {
-  auto const& p = position_.parameters()[parts_[term].table.at(0)];
+  auto const& p = position_->parameters()[parts_[term].table.at(0)];
   Stream const stream(setting_.seed, "init/" + p.name);
   return p.info.init(stream, static_cast<std::size_t>(row) * shape().model_dim + channel);
 }

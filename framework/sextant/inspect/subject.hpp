@@ -3,6 +3,8 @@
 #include <sextant/encoding/position.hpp>
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,17 +44,19 @@ class Subject {
   /// Throws Error where the choice does not fit the shape, and for a length below 2 or above 2^24.
   Subject(encoding::PositionChoice const& choice, encoding::Registry const& registry, Setting const& setting);
 
-  Position const& position() const { return position_; }
-  std::vector<Term> const& terms() const { return position_.terms(); }
+  Position const& position() const { return *position_; }
+  std::shared_ptr<Position const> const& shared_position() const { return position_; }
+  std::vector<Term> const& terms() const { return position_->terms(); }
   bool acts(std::size_t term) const { return terms()[term].acts_in(setting_.layer); }
   int layer() const { return setting_.layer; }
-  encoding::Shape const& shape() const { return position_.shape(); }
+  encoding::Shape const& shape() const { return position_->shape(); }
   double length() const { return setting_.length; }
-  double trained() const { return position_.choice().trained_length; }
+  double trained() const { return position_->choice().trained_length; }
   std::uint64_t seed() const { return setting_.seed; }
   /// Some of what is shown are trained tensors at their starting values.
-  bool has_weights() const { return !position_.parameters().empty(); }
-  int parameter_count() const;  ///< numbers of one layer
+  bool has_weights() const { return !position_->parameters().empty(); }
+  /// Starting value of every number of a parameter.
+  std::vector<double> values_of(Position::Parameter const& parameter) const;
 
   /// Formula weights of one of a term's heads, head counting from 0 in the term.
   double const* weights(std::size_t term, int head) const;
@@ -77,10 +81,9 @@ class Subject {
     std::vector<std::size_t> table;  ///< index of the table's parameter, or empty
   };
   Part draw(std::size_t term) const;
-  std::vector<double> values_of(std::size_t parameter) const;
 
   Setting setting_;
-  Position position_;
+  std::shared_ptr<Position const> position_;
   std::vector<Part> parts_;
 };
 
