@@ -1,4 +1,5 @@
 // plugin check: the conformance suite on one plugin, by name or by file.
+#include <sextant/base/kokkos.hpp>
 #include <sextant/base/session.hpp>
 #include <sextant/check/conformance.hpp>
 #include <sextant/cli/command.hpp>
