@@ -172,7 +172,9 @@ TEST_CASE("path terms: what cannot be combined is refused with both names or the
     return "accepted";
   };
   CHECK_THAT(refusal(test::sum({{"path", {}, {}}, {"xpos", {}, {}}})),
-             Catch::Matchers::ContainsSubstring("2 links multiply for head 0, expected one at most"));
+             Catch::Matchers::ContainsSubstring("path multiplies query and key in its own way, and xpos does too"));
+  CHECK_THAT(refusal(test::sum({{"rerope", {}, {}}, {"path", {}, {}}})),
+             Catch::Matchers::ContainsSubstring("and rerope chooses an angle for every pair"));
   encoding::Choice const split{
       "direct_sum", {{"shares", std::vector<double>{1, 1}}}, {{"path", {}, {}}, {"rope", {}, {}}}};
   CHECK_THAT(refusal(test::sum({split})), Catch::Matchers::ContainsSubstring("give it heads instead"));

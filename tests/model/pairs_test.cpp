@@ -1,5 +1,6 @@
 // Every combination that `sextant list --matrix` says works takes a step: its loss is finite and its gradient right along
 // one random direction through all parameters.
+#include <sextant/base/error.hpp>
 #include <sextant/inspect/compatibility.hpp>
 
 #include <catch2/catch_all.hpp>

@@ -124,6 +124,11 @@ bool share_a_layer(Term const& a, Term const& b) {
     if (a.acts_in(layer) && b.acts_in(layer)) return true;
   return false;
 }
+/// Whether a term forms logits by a product of its own. Before prepare() a row term covers head 0 alone.
+bool multiplies(Term const& term) {
+  auto const rows = term.encoding->rows<double>(term.shape);
+  return rows && rows->multiplies(0);
+}
 bool share_a_head(Term const& a, Term const& b) {
   return a.head_begin < b.head_begin + b.heads && b.head_begin < a.head_begin + a.heads;
 }
@@ -140,6 +145,10 @@ void Position::check_overlaps() const {
              "the head with direct_sum");
       expect(!branches(a) || !branches(b), a.label, " and ", b.label,
              " would each choose an angle for every pair of the same heads: give them different heads");
+      for (auto const& [one, other] : {std::pair{&a, &b}, std::pair{&b, &a}})
+        expect(!multiplies(*one) || !(branches(*other) || (one == &a && multiplies(*other))), one->label, " multiplies "
+               "query and key in its own way, and ", other->label,
+               branches(*other) ? " chooses an angle for every pair" : " does too", ": give them different heads");
     }
 }
 
