@@ -22,7 +22,8 @@ using namespace model;
 /// A plugin by its defaults, or by the first example it gives of itself.
 encoding::Choice choice_of(encoding::Description const& plugin) {
   encoding::Choice choice{plugin.name, {}, {}};
-  if (!plugin.examples.empty()) choice.options = plugin.examples.front().options, choice.parts = plugin.examples.front().parts;
+  if (!plugin.examples.empty())
+    choice.options = plugin.examples.front().options, choice.parts = plugin.examples.front().parts;
   return choice;
 }
 
@@ -39,8 +40,8 @@ ModelConfig config_of(int layers, int width, int heads) {
 std::unique_ptr<Model<float>> model_of(ModelConfig const& config, encoding::Choice const& choice, int length) {
   encoding::Shape const shape{
       .heads = config.heads, .kv_heads = config.kv_heads, .head_dim = config.head_dim, .model_dim = config.width};
-  auto const position = std::make_shared<encoding::Position const>(
-      encoding::PositionChoice{{choice}, {}, length}, encoding::Registry::global(), shape, length);
+  auto const position = std::make_shared<encoding::Position const>(encoding::PositionChoice{{choice}, {}, length},
+                                                                   encoding::Registry::global(), shape, length);
   return std::make_unique<Model<float>>(config, position, 1);
 }
 

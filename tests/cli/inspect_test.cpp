@@ -14,7 +14,7 @@ using test::sextant_program;
 namespace {
 bool holds(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 
-std::vector<std::string> const analyses = {"wavelengths", "expected_logit", "bias",     "spectrum",
+std::vector<std::string> const analyses = {"wavelengths", "expected_logit", "bias",      "spectrum",
                                            "tables",      "rotary_rank",    "precision", "cost"};
 
 json inspect_json(std::vector<std::string> arguments) {
@@ -51,8 +51,8 @@ TEST_CASE("inspect: every encoding is inspected, and every analysis has a value 
 
 TEST_CASE("inspect: options and scalings are written as in a spec, and change what is found", "[cli][inspect]") {
   auto const plain = inspect_json({"rope", "--length", "32768", "--trained", "8192"});
-  auto const scaled = inspect_json(
-      {"{use: rope, base: 500000}", "{use: yarn, factor: 4}", "--length", "32768", "--trained", "8192"});
+  auto const scaled =
+      inspect_json({"{use: rope, base: 500000}", "{use: yarn, factor: 4}", "--length", "32768", "--trained", "8192"});
   CHECK(plain["scaling"] == "");
   double const last = plain["wavelengths"][0]["pairs"][31]["wavelength"];
   CHECK(std::abs(last / (2 * std::acos(-1.0) * std::pow(1e4, 62.0 / 64)) - 1) < 1e-12);
@@ -102,8 +102,8 @@ TEST_CASE("inspect: a million tokens are looked at without work for each pair of
 TEST_CASE("inspect: plots are the ones of the interface, well-formed, and the same on every run", "[cli][inspect]") {
   test::TempFolder const folder;
   auto const write = [&](std::string const& name, std::string const& into) {
-    auto const out = sextant_program(
-        {"inspect", name, "--length", "1024", "--trained", "256", "--plots", (folder / into).string()});
+    auto const out =
+        sextant_program({"inspect", name, "--length", "1024", "--trained", "256", "--plots", (folder / into).string()});
     INFO(out.output);
     REQUIRE(out.status == 0);
   };

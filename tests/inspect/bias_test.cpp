@@ -24,8 +24,8 @@ TEST_CASE("bias: alibi falls by its slope, reaches 1/slope, and weighs as a geom
 }
 
 TEST_CASE("bias: a gated decay is shown at the rate of its starting bias", "[inspect]") {
-  auto const b = bias_profile(
-      subject_of({{"fox", {{"shortest", 10.0}, {"longest", 1000.0}}, {}}}, {.length = 2048, .heads = 3}));
+  auto const b =
+      bias_profile(subject_of({{"fox", {{"shortest", 10.0}, {"longest", 1000.0}}, {}}}, {.length = 2048, .heads = 3}));
   REQUIRE(b);
   double const times[] = {10, 100, 1000};
   for (int h = 0; h < 3; ++h) CHECK(b->heads[h].per_token == Catch::Approx(-1 / times[h]).epsilon(1e-9));
@@ -33,10 +33,9 @@ TEST_CASE("bias: a gated decay is shown at the rate of its starting bias", "[ins
 
 TEST_CASE("bias: heads without one are left out, and encodings without one say so", "[inspect]") {
   CHECK_FALSE(bias_profile(subject_of("rope")));
-  encoding::Choice const sum{
-      "direct_sum",
-      {{"shares", std::vector<double>{1, 1}}, {"over", std::string("heads")}},
-      {{"rope", {}, {}}, {"alibi", {}, {}}}};
+  encoding::Choice const sum{"direct_sum",
+                             {{"shares", std::vector<double>{1, 1}}, {"over", std::string("heads")}},
+                             {{"rope", {}, {}}, {"alibi", {}, {}}}};
   auto const b = bias_profile(subject_of({sum}));
   REQUIRE(b);
   REQUIRE(b->heads.size() == 2);
@@ -94,6 +93,6 @@ TEST_CASE("expected logit: attention itself, fed with equal tokens, agrees with 
   REQUIRE(drawn.distance == exact->distance);
   for (int h = 0; h < 2; ++h)
     for (std::size_t n = 0; n < drawn.distance.size(); ++n)
-      CHECK(drawn.content[h][n] ==
-            Catch::Approx(exact->content[h][n] + exact->bias[h][n]).margin(5 * drawn.standard_error + 0.003 * drawn.distance[n]));
+      CHECK(drawn.content[h][n] == Catch::Approx(exact->content[h][n] + exact->bias[h][n])
+                                       .margin(5 * drawn.standard_error + 0.003 * drawn.distance[n]));
 }

@@ -33,7 +33,8 @@ TEST_CASE("compatibility: every plugin is in the table, with every other, in eve
     }
 }
 
-TEST_CASE("compatibility: what the design says works does, and the rest is refused for its reason", "[inspect][matrix]") {
+TEST_CASE("compatibility: what the design says works does, and the rest is refused for its reason",
+          "[inspect][matrix]") {
   using Catch::Matchers::ContainsSubstring;
   auto const found = compatibility(Registry::global());
   for (std::string const scaling : {"linear", "ntk", "yarn"}) {
@@ -42,7 +43,8 @@ TEST_CASE("compatibility: what the design says works does, and the rest is refus
   }
   CHECK(reason(found, Composition::sum, "rope", "alibi").empty());
   CHECK(reason(found, Composition::sum, "fox", "rope").empty());
-  CHECK_THAT(reason(found, Composition::sum, "rope", "grape_m"), ContainsSubstring("would both turn the same channels"));
+  CHECK_THAT(reason(found, Composition::sum, "rope", "grape_m"),
+             ContainsSubstring("would both turn the same channels"));
   CHECK(reason(found, Composition::channels, "rope", "grape_m").empty());  // each has channels of its own
   CHECK(reason(found, Composition::heads, "rope", "alibi").empty());
 }

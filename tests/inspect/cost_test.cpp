@@ -20,7 +20,8 @@ TEST_CASE("cost: a tabulated bias takes the bytes that the adapter takes when it
   CHECK(cost(subject).lengths.back().bytes == static_cast<double>(bias->bytes()));
 }
 
-TEST_CASE("cost: rope's tables are cos and sin of every pair and token, and nothing is cached for it", "[inspect][cost]") {
+TEST_CASE("cost: rope's tables are cos and sin of every pair and token, and nothing is cached for it",
+          "[inspect][cost]") {
   auto const c = cost(subject_of("rope", {.length = 2048, .head_dim = 64}));
   CHECK(c.lengths.back().bytes == 2.0 * 4 * 2048 * 32);
   CHECK(c.cache_bytes_per_token == 0);
@@ -28,7 +29,8 @@ TEST_CASE("cost: rope's tables are cos and sin of every pair and token, and noth
   CHECK(c.lengths.back().attention_flop == 2.0 * 2048 * 2048 * 4 * 64);
 }
 
-TEST_CASE("cost: nope adds nothing, a table what it stores, and memory grows linearly with the length", "[inspect][cost]") {
+TEST_CASE("cost: nope adds nothing, a table what it stores, and memory grows linearly with the length",
+          "[inspect][cost]") {
   CHECK(cost(subject_of("nope")).lengths.back().bytes == 0);
   CHECK(cost(subject_of("learned", {.length = 256, .model_dim = 32})).parameters > 0);
   for (std::string const name : {"rope", "alibi", "fox", "grape_a"}) {

@@ -28,7 +28,8 @@ TEST_CASE("formats: known roundings, ties to even, overflow, denormals, integers
   CHECK(round_to(Format::int8, 0.5) == 64.0 / 127);
   CHECK(round_to(Format::int4, -0.9) == -6.0 / 7);
   CHECK(round_to(Format::int4, 2, 1) == 1);
-  for (double x : {0.1, -3.3, 1e-40, 7e30}) CHECK(round_to(Format::fp32, x) == static_cast<double>(static_cast<float>(x)));
+  for (double x : {0.1, -3.3, 1e-40, 7e30})
+    CHECK(round_to(Format::fp32, x) == static_cast<double>(static_cast<float>(x)));
 }
 
 TEST_CASE("precision: bf16 positions past 256 fall together, to the radian", "[inspect][precision]") {
@@ -43,8 +44,11 @@ TEST_CASE("precision: bf16 positions past 256 fall together, to the radian", "[i
 TEST_CASE("precision: errors keep to half a unit of the stored numbers, and to the angle's own half unit",
           "[inspect][precision]") {
   std::vector<double> const ladder = {1, 0.31, 0.0123};
-  for (auto [format, unit] : {std::pair{Format::fp32, std::ldexp(1, -24)}, {Format::bf16, std::ldexp(1, -8)},
-                              {Format::fp16, std::ldexp(1, -11)}, {Format::int8, 1.0 / 127}, {Format::int4, 1.0 / 7}}) {
+  for (auto [format, unit] : {std::pair{Format::fp32, std::ldexp(1, -24)},
+                              {Format::bf16, std::ldexp(1, -8)},
+                              {Format::fp16, std::ldexp(1, -11)},
+                              {Format::int8, 1.0 / 127},
+                              {Format::int4, 1.0 / 7}}) {
     auto const reduced = rotary_precision(ladder, 1 << 20, format, Way::reduced);
     CHECK(reduced.worst <= 0.5 * unit * (1 + 1e-6) + 1e-9);  // 1e-9: a double angle of 1e6 radians
     CHECK(reduced.worst > 0.1 * unit);
@@ -56,10 +60,12 @@ TEST_CASE("precision: errors keep to half a unit of the stored numbers, and to t
   CHECK(rotary_precision(ladder, 1 << 20, Format::fp64, Way::direct).worst < 1e-9);
 }
 
-TEST_CASE("precision: a recurrence drifts with the number of steps, and no faster than linearly", "[inspect][precision]") {
+TEST_CASE("precision: a recurrence drifts with the number of steps, and no faster than linearly",
+          "[inspect][precision]") {
   auto const line = rotary_precision({0.7}, 1 << 16, Format::fp32, Way::recurrence);
   CHECK(line.error.back() > 10 * at(line, 16));
-  for (std::size_t n = 0; n < line.position.size(); ++n) CHECK(line.error[n] <= (line.position[n] + 1) * std::ldexp(1, -22));
+  for (std::size_t n = 0; n < line.position.size(); ++n)
+    CHECK(line.error[n] <= (line.position[n] + 1) * std::ldexp(1, -22));
 }
 
 TEST_CASE("precision: a running sum in bf16 stops where the step is below half its unit", "[inspect][precision]") {

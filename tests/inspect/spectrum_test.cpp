@@ -8,7 +8,8 @@ using namespace sextant;
 using namespace sextant::inspect;
 using test::subject_of;
 
-TEST_CASE("spectrum: rope's steps lie on the unit circle at its frequencies, and powers keep norm 1", "[inspect][law]") {
+TEST_CASE("spectrum: rope's steps lie on the unit circle at its frequencies, and powers keep norm 1",
+          "[inspect][law]") {
   auto const s = spectrum(subject_of("rope", {.head_dim = 8}), 0);
   REQUIRE(s);
   REQUIRE(s->step.size() == 8);

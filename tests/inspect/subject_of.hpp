@@ -15,10 +15,11 @@ struct Look {
 };
 
 inline inspect::Subject subject_of(std::vector<encoding::Choice> encodings, Look look = {}) {
-  return inspect::Subject({std::move(encodings), look.scalings, look.trained}, encoding::Registry::global(),
-                          {{.heads = look.heads, .kv_heads = look.heads, .head_dim = look.head_dim,
-                            .model_dim = look.model_dim},
-                           look.length, look.seed});
+  return inspect::Subject(
+      {std::move(encodings), look.scalings, look.trained}, encoding::Registry::global(),
+      {{.heads = look.heads, .kv_heads = look.heads, .head_dim = look.head_dim, .model_dim = look.model_dim},
+       look.length,
+       look.seed});
 }
 inline inspect::Subject subject_of(std::string const& name, Look look = {}) {
   return subject_of({encoding::Choice{name, {}, {}}}, std::move(look));

@@ -37,8 +37,8 @@ std::string kind_of_reason(Compatibility const& found, Combination const& c) {
 }
 
 std::string letter(std::size_t n) {
-  return n < 26 ? std::string(1, static_cast<char>('a' + n)) : fmt::format("{}{}", static_cast<char>('a' + n / 26 - 1),
-                                                                            static_cast<char>('a' + n % 26));
+  return n < 26 ? std::string(1, static_cast<char>('a' + n))
+                : fmt::format("{}{}", static_cast<char>('a' + n / 26 - 1), static_cast<char>('a' + n % 26));
 }
 
 class Legend {
@@ -82,8 +82,9 @@ std::string grid(Compatibility const& found, Composition composition, Legend& le
     for (auto const& c : found.combinations) {
       if (c.composition != composition || c.first != static_cast<int>(i)) continue;
       std::string const mark = c.reason.empty() ? yes : legend.of(found, c);
-      row += markdown ? fmt::format(" {} |", mark)
-                      : fmt::format(" {:>{}}", mark, named ? columns[static_cast<std::size_t>(c.second)].use.size() : 2);
+      row += markdown
+                 ? fmt::format(" {} |", mark)
+                 : fmt::format(" {:>{}}", mark, named ? columns[static_cast<std::size_t>(c.second)].use.size() : 2);
     }
     out += row + "\n";
   }
@@ -92,10 +93,14 @@ std::string grid(Compatibility const& found, Composition composition, Legend& le
 
 char const* heading_of(Composition composition) {
   switch (composition) {
-    case Composition::scaling: return "An encoding (row) under a scaling (column)";
-    case Composition::sum: return "A sum [row, column]";
-    case Composition::channels: return "direct_sum over channels, half of each head to row, half to column";
-    case Composition::heads: return "direct_sum over heads, half of the heads to row, half to column";
+    case Composition::scaling:
+      return "An encoding (row) under a scaling (column)";
+    case Composition::sum:
+      return "A sum [row, column]";
+    case Composition::channels:
+      return "direct_sum over channels, half of each head to row, half to column";
+    case Composition::heads:
+      return "direct_sum over heads, half of the heads to row, half to column";
   }
   return "";
 }
@@ -103,13 +108,12 @@ char const* heading_of(Composition composition) {
 
 std::string compatibility_text(Compatibility const& found, bool markdown) {
   auto const shape = inspect::compatibility_shape();
-  std::string out = fmt::format(
-      "{} encodings and {} scalings, asked at {} heads of {} channels: {} works, a letter says why not\n",
-      found.encodings.size(), found.scalings.size(), shape.heads, shape.head_dim, yes);
+  std::string out =
+      fmt::format("{} encodings and {} scalings, asked at {} heads of {} channels: {} works, a letter says why not\n",
+                  found.encodings.size(), found.scalings.size(), shape.heads, shape.head_dim, yes);
   Legend legend;
   for (Composition composition : compositions) {
-    std::size_t const others =
-        composition == Composition::scaling ? found.scalings.size() : found.encodings.size();
+    std::size_t const others = composition == Composition::scaling ? found.scalings.size() : found.encodings.size();
     out += fmt::format("\n{}{}: {} of {} work\n{}", markdown ? "## " : "", heading_of(composition),
                        found.working(composition), found.encodings.size() * others, markdown ? "\n" : "");
     out += grid(found, composition, legend, markdown);

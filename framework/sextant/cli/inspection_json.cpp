@@ -27,9 +27,12 @@ json complex_list(std::vector<std::complex<double>> const& all) {
 }
 
 json to_json(inspect::Wavelengths const& w) {
-  json out{{"term", w.label},   {"head", w.head},
-           {"per_head", w.per_head}, {"attention_factor", w.attention_factor},
-           {"note", w.note},    {"never_completed", w.never_completed},
+  json out{{"term", w.label},
+           {"head", w.head},
+           {"per_head", w.per_head},
+           {"attention_factor", w.attention_factor},
+           {"note", w.note},
+           {"never_completed", w.never_completed},
            {"mean_unseen", w.mean_unseen}};
   out["pairs"] = json::array();
   for (auto const& p : w.pairs)
@@ -44,8 +47,11 @@ json to_json(inspect::Wavelengths const& w) {
   return out;
 }
 json to_json(inspect::Decay const& d) {
-  return {{"distance", numbers(d.distance)}, {"content", lists(d.content)}, {"bias", lists(d.bias)},
-          {"draws", d.draws}, {"standard_error", d.standard_error}};
+  return {{"distance", numbers(d.distance)},
+          {"content", lists(d.content)},
+          {"bias", lists(d.bias)},
+          {"draws", d.draws},
+          {"standard_error", d.standard_error}};
 }
 json to_json(inspect::BiasProfile const& b) {
   json out{{"distance", numbers(b.distance)}, {"near", b.near}, {"heads", json::array()}};
@@ -88,7 +94,11 @@ json to_json(inspect::TableView const& t) {
           {"similarity", numbers(t.similarity)}};
 }
 json to_json(inspect::RotaryRank const& r) {
-  return {{"term", r.label}, {"head", r.head}, {"out_of", r.out_of}, {"at_length", r.at_length}, {"at_trained", r.at_trained}};
+  return {{"term", r.label},
+          {"head", r.head},
+          {"out_of", r.out_of},
+          {"at_length", r.at_length},
+          {"at_trained", r.at_trained}};
 }
 json to_json(inspect::Precision const& p) {
   json out{{"term", p.label}, {"quantity", p.quantity}, {"lines", json::array()}};

@@ -25,7 +25,8 @@ report::Look look(std::size_t n) {
 
 Line line_of(std::string label, std::size_t n, std::vector<double> const& x, std::vector<double> const& y) {
   Line line{std::move(label), look(n), {}, false, false};
-  for (std::size_t k = 0; k < x.size(); ++k) line.points.push_back({x[k], std::isfinite(y[k]) ? y[k] : nan, nan, nan, 1});
+  for (std::size_t k = 0; k < x.size(); ++k)
+    line.points.push_back({x[k], std::isfinite(y[k]) ? y[k] : nan, nan, nan, 1});
   return line;
 }
 // A reference line right across.
@@ -81,7 +82,9 @@ void wavelength_plots(Plots& out, Inspection const& found) {
     std::size_t const shown = std::min<std::size_t>(8, w.pairs.size());
     for (std::size_t k = 0; n == 0 && k < shown; ++k) {
       auto const& p = w.pairs[shown < 2 ? 0 : k * (w.pairs.size() - 1) / (shown - 1)];
-      discs.push_back({fmt::format("pair {}", p.pair), {}, 2 * std::numbers::pi * p.trained_turns,
+      discs.push_back({fmt::format("pair {}", p.pair),
+                       {},
+                       2 * std::numbers::pi * p.trained_turns,
                        std::abs(p.inv_freq) * (subject.length() - 1)});
     }
   }
@@ -93,23 +96,27 @@ void wavelength_plots(Plots& out, Inspection const& found) {
   chart.x.low = unseen.x.low = 0;
   chart.x.high = unseen.x.high = most;
   fit_y(chart, "wavelength [token]", true);
-  chart.description = "Tokens for one whole turn of each channel pair, beside the lengths in use. Pairs above the trained "
-                      "length never complete a turn in training.";
+  chart.description =
+      "Tokens for one whole turn of each channel pair, beside the lengths in use. Pairs above the trained "
+      "length never complete a turn in training.";
   put(out, chart);
   if (subject.trained() > 0) {
     fit_y(unseen, "unseen share of distances [%]", false);
-    unseen.description = "For each channel pair the share of distances below the length whose phase did not occur in training.";
+    unseen.description =
+        "For each channel pair the share of distances below the length whose phase did not occur in training.";
     put(out, unseen);
   }
-  out.emplace_back("rotation_planes",
-                   report::discs_svg("How far pairs turn: " + found.name(),
-                             "A circle a pair, from fast to slow. Inner thick arc: phases of training; outer arc: phases up to the length.",
-                             discs));
+  out.emplace_back("rotation_planes", report::discs_svg("How far pairs turn: " + found.name(),
+                                                        "A circle a pair, from fast to slow. Inner thick arc: phases "
+                                                        "of training; outer arc: phases up to the length.",
+                                                        discs));
 }
 
 void heat_plot(Plots& out, Inspection const& found) {
-  report::Heat heat{.title = "Table: " + found.name(), .description = "One row a position, one column a channel.",
-                    .row_title = "position", .column_title = "channel"};
+  report::Heat heat{.title = "Table: " + found.name(),
+                    .description = "One row a position, one column a channel.",
+                    .row_title = "position",
+                    .column_title = "channel"};
   if (found.tables) {
     auto const& t = found.tables.value->front();
     heat.rows = t.heat_rows;
@@ -163,8 +170,10 @@ void bias_plot(Plots& out, Inspection const& found) {
 void spectrum_plots(Plots& out, Inspection const& found) {
   report::Disc disc{fmt::format("largest modulus {:.9g}", found.spectrum->radius), {}};
   for (auto const& z : found.spectrum->step) disc.points.emplace_back(z.real(), z.imag());
-  out.emplace_back("spectrum", report::discs_svg(fmt::format("One step's eigenvalues: {}", found.name()),
-                                         "Eigenvalues of the matrix of one step in the complex plane, with the unit circle.", {disc}));
+  out.emplace_back(
+      "spectrum",
+      report::discs_svg(fmt::format("One step's eigenvalues: {}", found.name()),
+                        "Eigenvalues of the matrix of one step in the complex plane, with the unit circle.", {disc}));
   Chart chart{.id = "growth", .title = "Growth of powers: " + found.name()};
   std::vector<double> x, high, low;
   for (auto const& g : found.spectrum->growth) {
@@ -184,8 +193,10 @@ void table_spectrum(Plots& out, Inspection const& found) {
   if (t.step.empty()) return;
   report::Disc disc{fmt::format("largest modulus {:.6g}", t.radius), {}};
   for (auto const& z : t.step) disc.points.emplace_back(z.real(), z.imag());
-  out.emplace_back("spectrum", report::discs_svg("Best shift map's eigenvalues: " + found.name(),
-                                         "Eigenvalues of the map that fits row to next row best, with the unit circle.", {disc}));
+  out.emplace_back(
+      "spectrum",
+      report::discs_svg("Best shift map's eigenvalues: " + found.name(),
+                        "Eigenvalues of the map that fits row to next row best, with the unit circle.", {disc}));
   Chart chart{.id = "decay", .title = "Similarity of rows by distance: " + found.name()};
   chart.lines = {line_of(t.label, 0, t.distance, t.similarity)};
   set_distance(chart, found.subject);

@@ -52,12 +52,14 @@ void show_wavelengths(std::string& out, inspect::Wavelengths const& w, inspect::
   say(out, "  {}{}, attention factor {}\n", w.label, w.per_head ? fmt::format(", head {}", w.head) : "",
       number(w.attention_factor));
   if (!w.note.empty()) say(out, "  {}\n", w.note);
-  say(out, "  {:>5} {:>12} {:>12} {:>12} {:>10} {:>8}\n", "pair", "rad/token", "plain", "wavelength", "turns", "unseen");
+  say(out, "  {:>5} {:>12} {:>12} {:>12} {:>10} {:>8}\n", "pair", "rad/token", "plain", "wavelength", "turns",
+      "unseen");
   for (std::size_t const n : spread_over(w.pairs.size(), 16)) {
     auto const& p = w.pairs[n];
     bool const trained = subject.trained() > 0;
-    say(out, "  {:>5} {:>12} {:>12} {:>12} {:>10} {:>8}\n", p.axis ? fmt::format("{}/{}", p.pair, p.axis) : std::to_string(p.pair),
-        number(p.inv_freq), number(p.plain), number(p.wavelength), trained ? number(p.trained_turns) : "-",
+    say(out, "  {:>5} {:>12} {:>12} {:>12} {:>10} {:>8}\n",
+        p.axis ? fmt::format("{}/{}", p.pair, p.axis) : std::to_string(p.pair), number(p.inv_freq), number(p.plain),
+        number(p.wavelength), trained ? number(p.trained_turns) : "-",
         trained ? fmt::format("{:.1f} %", 100 * p.unseen_share) : "-");
   }
   if (subject.trained() > 0)
@@ -77,8 +79,8 @@ void show_decay(std::string& out, inspect::Decay const& d) {
   auto const at = spread_over(d.distance.size(), 10);
   say(out, "  query and key one random vector of unit-variance channels; in logits, by distance in tokens\n");
   if (d.draws > 0)
-    say(out, "  tokens in between decide too: measured in attention over {} rows of one repeated token, to +-{}\n", d.draws,
-        number(d.standard_error));
+    say(out, "  tokens in between decide too: measured in attention over {} rows of one repeated token, to +-{}\n",
+        d.draws, number(d.standard_error));
   say(out, "  {:>8}{}\n", "distance", head_row(d.distance, at));
   for (std::size_t h = 0; h < d.content.size(); ++h) {
     if (h > 0 && !d.content_differs && !d.bias_differs) break;
@@ -91,8 +93,9 @@ void show_decay(std::string& out, inspect::Decay const& d) {
 
 void show_bias(std::string& out, inspect::BiasProfile const& b) {
   auto const at = spread_over(b.distance.size(), 7);
-  say(out, "  in logits, by distance in tokens; reach: distance at which a weight is down by e; near: softmax mass of\n"
-           "  the bias alone within {} tokens; rank: effective rank of that attention over 64 positions\n",
+  say(out,
+      "  in logits, by distance in tokens; reach: distance at which a weight is down by e; near: softmax mass of\n"
+      "  the bias alone within {} tokens; rank: effective rank of that attention over 64 positions\n",
       number(b.near));
   say(out, "  {:>8}{} {:>10} {:>7} {:>6}\n", "distance", head_row(b.distance, at), "reach", "near", "rank");
   for (auto const& h : b.heads)
@@ -143,8 +146,9 @@ void show_table(std::string& out, inspect::TableView const& t) {
       t.table_length > 0 ? fmt::format("; the table ends at {}", t.table_length) : "");
   say(out, "  best shift map: residual {:.2e} on the steps it was fitted to, {:.2e} on the others\n", t.fit_residual,
       t.held_out_residual);
-  say(out, "  {}\n", t.held_out_residual < 1e-3 ? "one map takes every row to the next: a representation of translation"
-                                               : "no map takes rows to the next: every pair of positions is on its own");
+  say(out, "  {}\n",
+      t.held_out_residual < 1e-3 ? "one map takes every row to the next: a representation of translation"
+                                 : "no map takes rows to the next: every pair of positions is on its own");
   say(out, "  its eigenvalues, largest modulus {:.6g}:{}\n", t.radius, eigenvalue_list(t.step));
   auto const at = spread_over(t.distance.size(), 9);
   say(out, "  {:>10}{}\n  {:>10}{}\n", "distance", head_row(t.distance, at), "similarity", head_row(t.similarity, at));
@@ -163,9 +167,10 @@ void show_precision(std::string& out, inspect::Precision const& p) {
     row.clear();
     for (double at : shown) {
       auto const found = std::lower_bound(line.position.begin(), line.position.end(), at);
-      say(row, " {:>9}", found == line.position.end() || *found != at
-                             ? "-"
-                             : fmt::format("{:.1e}", line.error[static_cast<std::size_t>(found - line.position.begin())]));
+      say(row, " {:>9}",
+          found == line.position.end() || *found != at
+              ? "-"
+              : fmt::format("{:.1e}", line.error[static_cast<std::size_t>(found - line.position.begin())]));
     }
     say(out, "  {:>15}{} {:>9}\n", fmt::format("{} {}", name_of(line.format), name_of(line.way)), row,
         fmt::format("{:.1e}", line.worst));
@@ -178,7 +183,8 @@ void show_cost(std::string& out, inspect::Cost const& c) {
   for (std::size_t n : spread_over(c.lengths.size(), 8)) {
     auto const& at = c.lengths[n];
     std::string classes;
-    for (auto const& memory : at.memory) say(classes, "{}{} {}", classes.empty() ? "" : ", ", memory.name, bytes(memory.bytes));
+    for (auto const& memory : at.memory)
+      say(classes, "{}{} {}", classes.empty() ? "" : ", ", memory.name, bytes(memory.bytes));
     say(out, "  {:>9.0f} {:>12} {:>11.3g} {:>8.2f} %  {}\n", at.length, bytes(at.bytes), at.flop,
         100 * at.flop / at.attention_flop, classes);
   }

@@ -114,9 +114,9 @@ void print_description(encoding::Registry const& registry, encoding::Description
 }  // namespace
 
 void add_list(CLI::App& app, Context& context) {
-  auto* const command = add_command(app, "list", "Print what there is: encodings, scalings, corpora, plots, plugins",
-                                    {"list encodings", "list scalings --json", "list plugins", "list --matrix",
-                                     "list --matrix --markdown"});
+  auto* const command = add_command(
+      app, "list", "Print what there is: encodings, scalings, corpora, plots, plugins",
+      {"list encodings", "list scalings --json", "list plugins", "list --matrix", "list --matrix --markdown"});
   static std::map<std::string, std::function<void(Context&)>> const kinds = {
       {"encodings", [](Context& c) { list_plugins(c.registry(), Role::encoding, c.json); }},
       {"scalings", [](Context& c) { list_plugins(c.registry(), Role::scaling, c.json); }},

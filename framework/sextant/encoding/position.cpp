@@ -146,9 +146,11 @@ void Position::check_overlaps() const {
       expect(!branches(a) || !branches(b), a.label, " and ", b.label,
              " would each choose an angle for every pair of the same heads: give them different heads");
       for (auto const& [one, other] : {std::pair{&a, &b}, std::pair{&b, &a}})
-        expect(!multiplies(*one) || !(branches(*other) || (one == &a && multiplies(*other))), one->label, " multiplies "
-               "query and key in its own way, and ", other->label,
-               branches(*other) ? " chooses an angle for every pair" : " does too", ": give them different heads");
+        expect(!multiplies(*one) || !(branches(*other) || (one == &a && multiplies(*other))), one->label,
+               " multiplies "
+               "query and key in its own way, and ",
+               other->label, branches(*other) ? " chooses an angle for every pair" : " does too",
+               ": give them different heads");
     }
 }
 

@@ -31,8 +31,7 @@ struct Action::Turn {
     auto const& form = frequencies.form;
     if (form.phase_gate >= 0) {
       auto const g = static_cast<std::size_t>(form.phase_gate);
-      return form.orientation * inv_freq[pair] *
-             (subject.gates(term, head, j)[g] - subject.gates(term, head, i)[g]);
+      return form.orientation * inv_freq[pair] * (subject.gates(term, head, j)[g] - subject.gates(term, head, i)[g]);
     }
     if (branches > 0) {
       int const b = e.branch(i, j);
@@ -86,10 +85,7 @@ Action::~Action() = default;
 Action::Action(Action&&) noexcept = default;
 
 Action::Action(Subject const& subject, int head)
-    : subject_(&subject),
-      head_(head),
-      scale_(1 / std::sqrt(subject.shape().head_dim)),
-      terms_(subject.terms_of(head)) {
+    : subject_(&subject), head_(head), scale_(1 / std::sqrt(subject.shape().head_dim)), terms_(subject.terms_of(head)) {
   expect(head >= 0 && head < subject.shape().heads, "inspect: there is no head ", head, ", expected 0 to ",
          subject.shape().heads - 1);
   for (std::size_t t : terms_) {

@@ -54,7 +54,8 @@ double rank_of_attention(Action const& action, double length) {
 
 Finding<BiasProfile> bias_profile(Subject const& subject) {
   double const last = subject.length() - 1;
-  BiasProfile out{.distance = distances_to(last), .near = std::max(1.0, std::floor(subject.length() / 16)), .heads = {}};
+  BiasProfile out{
+      .distance = distances_to(last), .near = std::max(1.0, std::floor(subject.length() / 16)), .heads = {}};
   std::string open;
   for (int h = 0; h < subject.shape().heads; ++h) {
     Action const action(subject, h);
@@ -68,8 +69,7 @@ Finding<BiasProfile> bias_profile(Subject const& subject) {
     head.effective_rank = rank_of_attention(action, subject.length());
     out.heads.push_back(std::move(head));
   }
-  if (out.heads.empty())
-    return Finding<BiasProfile>::none(open.empty() ? "no head has a bias on its logits" : open);
+  if (out.heads.empty()) return Finding<BiasProfile>::none(open.empty() ? "no head has a bias on its logits" : open);
   return out;
 }
 

@@ -79,8 +79,7 @@ Compatibility compatibility(Registry const& registry) {
       } catch (Error const& error) {
         out.not_asked.push_back(error.what());
       }
-  for (Composition composition :
-       {Composition::scaling, Composition::sum, Composition::channels, Composition::heads}) {
+  for (Composition composition : {Composition::scaling, Composition::sum, Composition::channels, Composition::heads}) {
     auto const& others = composition == Composition::scaling ? out.scalings : out.encodings;
     for (std::size_t i = 0; i < out.encodings.size(); ++i)
       for (std::size_t j = 0; j < others.size(); ++j)

@@ -15,7 +15,8 @@ enum class Composition {
   heads      ///< direct_sum over heads, half each
 };
 char const* name_of(Composition composition);
-encoding::PositionChoice compose(Composition composition, encoding::Choice const& first, encoding::Choice const& second);
+encoding::PositionChoice compose(Composition composition, encoding::Choice const& first,
+                                 encoding::Choice const& second);
 
 struct Combination {
   Composition composition;

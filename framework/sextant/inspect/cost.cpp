@@ -9,7 +9,8 @@ struct Add {
   CostAtLength& out;
   void memory(std::string const& name, double bytes) {
     if (bytes <= 0) return;
-    auto const found = std::find_if(out.memory.begin(), out.memory.end(), [&](auto const& c) { return c.name == name; });
+    auto const found =
+        std::find_if(out.memory.begin(), out.memory.end(), [&](auto const& c) { return c.name == name; });
     (found == out.memory.end() ? out.memory.emplace_back(CostClass{name, 0}) : *found).bytes += bytes;
     out.bytes += bytes;
   }
@@ -26,8 +27,7 @@ void add_term(Subject const& subject, Term const& term, CostAtLength& out) {
     double const copies = stages.branches > 0 ? stages.branches + term.encoding->key_sets() : 1;
     add.memory("cos and sin", 2 * 4 * n * pairs * sets * copies);
     if (stages.branches > 0) {
-      add.memory("turned copies",
-                 4 * n * term.channels * (heads * stages.branches + kv * term.encoding->key_sets()));
+      add.memory("turned copies", 4 * n * term.channels * (heads * stages.branches + kv * term.encoding->key_sets()));
       out.flop += 2.0 * term.channels * heads * logits * (stages.branches - 1);
     }
     out.flop += 6 * pairs * n * (heads * std::max(1, stages.branches) + kv * term.encoding->key_sets());
@@ -45,8 +45,8 @@ void add_term(Subject const& subject, Term const& term, CostAtLength& out) {
   }
   for (auto const& feature : stages.features) {
     add.memory("features", 4 * n * heads * feature.width);
-    out.flop += 2.0 * n * (feature.rank > 0 ? feature.rank * (width + heads * feature.width)
-                                            : width * heads * feature.width);
+    out.flop +=
+        2.0 * n * (feature.rank > 0 ? feature.rank * (width + heads * feature.width) : width * heads * feature.width);
   }
   if (stages.transform) {
     double const lifted = term.encoding->lifted(term.shape);

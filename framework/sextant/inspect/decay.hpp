@@ -8,9 +8,9 @@ namespace sextant::inspect {
 /// tokens: E[logit] = trace(content) / sqrt(head_dim) + bias, which is (2 sum_f cos(d w_f) + rest) / sqrt(head_dim) for
 /// RoPE. Independent query and key have expectation `bias` alone.
 struct Decay {
-  std::vector<double> distance;               ///< tokens, ascending from 0
-  std::vector<std::vector<double>> content;   ///< [heads][distance]: trace / sqrt(head_dim)
-  std::vector<std::vector<double>> bias;      ///< [heads][distance]; -infinity: hidden from the last query
+  std::vector<double> distance;                        ///< tokens, ascending from 0
+  std::vector<std::vector<double>> content;            ///< [heads][distance]: trace / sqrt(head_dim)
+  std::vector<std::vector<double>> bias;               ///< [heads][distance]; -infinity: hidden from the last query
   bool content_differs = false, bias_differs = false;  ///< between heads
   bool any_content = false, any_bias = false;          ///< something turns; something biases
   int draws = 0;              ///< > 0: a mean over so many draws, see below, content and bias together in `content`

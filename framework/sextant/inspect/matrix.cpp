@@ -66,9 +66,7 @@ double trace(Matrix const& a) {
 
 std::vector<double> singular_values(Matrix a) {
   a = a.rows < a.cols ? std::move(a) : transposed(a);  // rows are turned against one another: the shorter side
-  auto const dot = [&](int p, int q) {
-    return std::inner_product(a.row(p), a.row(p) + a.cols, a.row(q), 0.0);
-  };
+  auto const dot = [&](int p, int q) { return std::inner_product(a.row(p), a.row(p) + a.cols, a.row(q), 0.0); };
   bool turned = true;
   for (int sweep = 0; turned && sweep < 60; ++sweep) {
     turned = false;

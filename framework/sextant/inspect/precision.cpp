@@ -170,12 +170,18 @@ double round_to(Format format, double value, double largest) {
     return unit > 0 ? std::clamp(std::nearbyint(value / unit), -steps, steps) * unit : 0;
   };
   switch (format) {
-    case Format::fp64: return value;
-    case Format::fp32: return static_cast<double>(static_cast<float>(value));
-    case Format::bf16: return round_binary(value, 8, -125, 3.3895313892515355e38);
-    case Format::fp16: return round_binary(value, 11, -13, 65504);
-    case Format::int8: return whole(127);
-    case Format::int4: return whole(7);
+    case Format::fp64:
+      return value;
+    case Format::fp32:
+      return static_cast<double>(static_cast<float>(value));
+    case Format::bf16:
+      return round_binary(value, 8, -125, 3.3895313892515355e38);
+    case Format::fp16:
+      return round_binary(value, 11, -13, 65504);
+    case Format::int8:
+      return whole(127);
+    case Format::int4:
+      return whole(7);
   }
   return value;
 }
@@ -190,7 +196,8 @@ PrecisionLine rotary_precision(std::vector<double> const& inv_freq, double last,
     for (double p : out.position) {
       double worst = 0;
       for (double w : inv_freq)
-        worst = std::max(worst, error_of(way == Way::direct ? direct(p, w, format) : reduced(p, w, format), p, w, format));
+        worst =
+            std::max(worst, error_of(way == Way::direct ? direct(p, w, format) : reduced(p, w, format), p, w, format));
       out.error.push_back(worst);
     }
   }

@@ -7,7 +7,8 @@
 namespace sextant::inspect {
 
 enum class Format { fp64, fp32, bf16, fp16, int8, int4 };
-inline constexpr std::array formats = {Format::fp64, Format::fp32, Format::bf16, Format::fp16, Format::int8, Format::int4};
+inline constexpr std::array formats = {Format::fp64, Format::fp32, Format::bf16,
+                                       Format::fp16, Format::int8, Format::int4};
 char const* name_of(Format format);
 
 /// The nearest number that the format holds, ties to even. Integers hold k / 127 and k / 7 of `largest`, k from -127 to 127

@@ -56,14 +56,14 @@ void measure_laws(Action const& action, Steps const& steps, double most, Spectru
     double const residual = frobenius(difference(product(steps.content(a), steps.content(b)), whole)) / size;
     out.content_residual = std::max(out.content_residual, residual);
     double const bias = steps.bias(a + b);
-    out.bias_residual = std::max(
-        out.bias_residual, std::abs(steps.bias(a) + steps.bias(b) - bias) / std::max(1.0, std::abs(bias)));
+    out.bias_residual =
+        std::max(out.bias_residual, std::abs(steps.bias(a) + steps.bias(b) - bias) / std::max(1.0, std::abs(bias)));
     for (double shift : {1.0, 13.0}) {
       Pair const here = action.at(a + b, b), there = action.at(a + b + shift, b + shift);
       double const scale = std::max(1e-300, frobenius(here.content));
-      out.relative_residual = std::max({out.relative_residual,
-                                        frobenius(difference(there.content, here.content)) / scale,
-                                        std::abs(there.bias - here.bias)});
+      out.relative_residual =
+          std::max({out.relative_residual, frobenius(difference(there.content, here.content)) / scale,
+                    std::abs(there.bias - here.bias)});
     }
   }
 }

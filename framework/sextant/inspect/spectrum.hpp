@@ -15,19 +15,19 @@
 namespace sextant::inspect {
 
 struct Growth {
-  double power = 0;       ///< n
-  double content = 1;     ///< largest singular value of C(n)
-  double whole = 1;       ///< largest singular value of G(n)
-  double least = 1;       ///< smallest singular value of G(n)
+  double power = 0;    ///< n
+  double content = 1;  ///< largest singular value of C(n)
+  double whole = 1;    ///< largest singular value of G(n)
+  double least = 1;    ///< smallest singular value of G(n)
 };
 
 struct Spectrum {
   int head = 0;
-  bool content = false, bias = false;             ///< which blocks are there
-  std::vector<std::complex<double>> step;         ///< eigenvalues of G(1), by descending modulus
-  std::vector<std::complex<double>> generator;    ///< their logarithms, in radians (imaginary) and nepers a token
-  double radius = 1;                              ///< largest modulus
-  std::vector<Growth> growth;                     ///< n = 1, 2, 4, ... below length
+  bool content = false, bias = false;           ///< which blocks are there
+  std::vector<std::complex<double>> step;       ///< eigenvalues of G(1), by descending modulus
+  std::vector<std::complex<double>> generator;  ///< their logarithms, in radians (imaginary) and nepers a token
+  double radius = 1;                            ///< largest modulus
+  std::vector<Growth> growth;                   ///< n = 1, 2, 4, ... below length
   double relative_residual = 0;  ///< worst |f(i + c, j + c) - f(i, j)| over probes, f the content and the bias
   double content_residual = 0;   ///< worst |C(a) C(b) - C(a + b)| / |C(a + b)|
   double bias_residual = 0;      ///< worst |b(a) + b(b) - b(a + b)| / max(1, |b(a + b)|)

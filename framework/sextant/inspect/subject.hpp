@@ -12,8 +12,8 @@ namespace sextant::inspect {
 
 using encoding::Head;
 using encoding::Position;
-using encoding::Term;
 using encoding::Tensors;
+using encoding::Term;
 
 /// An analysis that applies has a value; one that does not says why in a sentence.
 template <class T>
@@ -67,9 +67,7 @@ class Subject {
   /// Gates of a term's head for a token whose input to them is zero, as a bias formula reads them at this position.
   std::vector<double> gates(std::size_t term, int head, double position) const;
 
-  Head formula_head(Term const& term, int head) const {
-    return {term.first_head.index + head, term.first_head.count};
-  }
+  Head formula_head(Term const& term, int head) const { return {term.first_head.index + head, term.first_head.count}; }
   /// Terms that act on a model's head, in order.
   std::vector<std::size_t> terms_of(int head) const;
 
@@ -77,7 +75,7 @@ class Subject {
   struct Part {
     std::vector<double> weights;  ///< [heads or 1, count]
     Tensors tensors;
-    std::vector<double> gate_bias;  ///< [gates, heads]
+    std::vector<double> gate_bias;   ///< [gates, heads]
     std::vector<std::size_t> table;  ///< index of the table's parameter, or empty
   };
   Part draw(std::size_t term) const;

@@ -127,13 +127,13 @@ Finding<std::vector<RotaryRank>> rotary_rank(Subject const& subject) {
       auto const first = found.inv_freq.begin() + static_cast<std::ptrdiff_t>(h * pairs);
       std::vector<double> const w(first, first + static_cast<std::ptrdiff_t>(pairs));
       Stream const stream(subject.seed(), "inspect/positions");
-      out.push_back({term.label, term.head_begin + h, static_cast<int>(2 * pairs),
-                     rank_of(w, subject.length(), stream),
+      out.push_back({term.label, term.head_begin + h, static_cast<int>(2 * pairs), rank_of(w, subject.length(), stream),
                      subject.trained() > 1 ? rank_of(w, subject.trained(), stream) : 0});
     }
   }
   if (out.empty())
-    return Finding<std::vector<RotaryRank>>::none("no pair turns by the position alone, so there are no phases to rank");
+    return Finding<std::vector<RotaryRank>>::none(
+        "no pair turns by the position alone, so there are no phases to rank");
   return out;
 }
 

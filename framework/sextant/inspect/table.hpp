@@ -11,13 +11,13 @@ namespace sextant::inspect {
 
 struct TableView {
   std::string label;
-  int rows = 0, channels = 0;                ///< looked at: up to 1024 rows and 128 channels of the model's width
-  int table_length = 0;                      ///< > 0: the encoding ends there
+  int rows = 0, channels = 0;  ///< looked at: up to 1024 rows and 128 channels of the model's width
+  int table_length = 0;        ///< > 0: the encoding ends there
   int heat_rows = 0;
-  std::vector<double> heat;                  ///< [heat_rows, channels]: the first rows, for a picture
-  double fit_residual = 0;                   ///< |X_next - X R| / |X_next| on the steps that R was fitted to
-  double held_out_residual = 0;              ///< the same on the others
-  std::vector<std::complex<double>> step;    ///< eigenvalues of R, by descending modulus
+  std::vector<double> heat;                ///< [heat_rows, channels]: the first rows, for a picture
+  double fit_residual = 0;                 ///< |X_next - X R| / |X_next| on the steps that R was fitted to
+  double held_out_residual = 0;            ///< the same on the others
+  std::vector<std::complex<double>> step;  ///< eigenvalues of R, by descending modulus
   double radius = 0;
   double effective_rank = 0;                 ///< of the rows looked at
   std::vector<double> distance, similarity;  ///< mean over rows of <row(p), row(p - d)> / <row, row>

@@ -48,8 +48,10 @@ double unseen(Distances const& used, double step, double arc) {
 }
 
 std::string note_of(Term const& term, encoding::Rotary const& form, int branches) {
-  if (form.phase_gate >= 0) return "angles count phase that the tokens decide, not tokens: a wavelength is in that phase";
-  if (form.axes > 1) return "angles count along " + std::to_string(form.axes) + " axes: a wavelength is in steps of one";
+  if (form.phase_gate >= 0)
+    return "angles count phase that the tokens decide, not tokens: a wavelength is in that phase";
+  if (form.axes > 1)
+    return "angles count along " + std::to_string(form.axes) + " axes: a wavelength is in steps of one";
   if (branches > 0) return "far keys are met at other angles than near ones; distances are those it turns by";
   return term.encoding->phase(7) - term.encoding->phase(3) == 4 ? "" : "positions are bent before they turn anything";
 }

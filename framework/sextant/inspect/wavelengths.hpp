@@ -7,17 +7,17 @@ namespace sextant::inspect {
 
 struct PairTurn {
   int axis = 0, pair = 0;
-  double inv_freq = 0;         ///< radians per token, scaled
-  double plain = 0;            ///< the same before any scaling
-  double wavelength = 0;       ///< tokens a turn; infinite for a pair that stands still
-  double trained_turns = 0;    ///< turns between the first and the last distance of training, by the plain frequency
-  bool completed = false;      ///< training saw every phase
-  double unseen_share = 0;     ///< of the distances 0 .. length - 1
+  double inv_freq = 0;       ///< radians per token, scaled
+  double plain = 0;          ///< the same before any scaling
+  double wavelength = 0;     ///< tokens a turn; infinite for a pair that stands still
+  double trained_turns = 0;  ///< turns between the first and the last distance of training, by the plain frequency
+  bool completed = false;    ///< training saw every phase
+  double unseen_share = 0;   ///< of the distances 0 .. length - 1
 };
 
 struct Wavelengths {
-  std::string label;            ///< of the term
-  int head = 0;                 ///< of the model; frequencies of other heads are the same unless per_head
+  std::string label;  ///< of the term
+  int head = 0;       ///< of the model; frequencies of other heads are the same unless per_head
   bool per_head = false;
   double attention_factor = 1;  ///< multiplies cos and sin
   std::string note;             ///< what an angle is counted in, where that is not the distance in tokens

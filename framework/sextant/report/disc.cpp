@@ -26,8 +26,11 @@ void arc(Xml& out, Frame const& at, double angle, double scale, char const* widt
     double const a = end * n / pieces;
     path.to(n > 0, at.px(scale * std::cos(a)), at.py(scale * std::sin(a)));
   }
-  out.leaf("path",
-           {{"d", path.str()}, {"fill", "none"}, {"stroke", "currentColor"}, {"stroke-width", width}, {"stroke-linecap", "round"}});
+  out.leaf("path", {{"d", path.str()},
+                    {"fill", "none"},
+                    {"stroke", "currentColor"},
+                    {"stroke-width", width},
+                    {"stroke-linecap", "round"}});
 }
 
 void draw(Xml& out, Disc const& disc, Frame const& at) {
@@ -52,7 +55,8 @@ void draw(Xml& out, Disc const& disc, Frame const& at) {
     }
   }
   auto const g = out.element("g", part_group("muted"));
-  out.text("text", {{"x", num(at.x)}, {"y", num(at.py(-edge) + 20)}, {"text-anchor", "middle"}, {"fill", "currentColor"}},
+  out.text("text",
+           {{"x", num(at.x)}, {"y", num(at.py(-edge) + 20)}, {"text-anchor", "middle"}, {"fill", "currentColor"}},
            disc.label);
 }
 }  // namespace

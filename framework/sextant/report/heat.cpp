@@ -13,7 +13,8 @@ namespace {
 constexpr int shades = 5;  // on either side of zero
 
 // Cells of one shade, neighbours in a row joined.
-std::string cells_of(Heat const& heat, std::vector<int> const& shade, int wanted, double left, double top, double cell) {
+std::string cells_of(Heat const& heat, std::vector<int> const& shade, int wanted, double left, double top,
+                     double cell) {
   Path path;
   for (int r = 0; r < heat.rows; ++r)
     for (int c = 0; c < heat.columns; ++c) {
