@@ -93,7 +93,7 @@ TEST_CASE("liere: a grid counts in raster order and scales each axis to [0, 1]",
   CHECK(one == 7);
 }
 
-TEST_CASE("liere: generators start in [0, 2 pi), and a block must divide the head", "[liere]") {
+TEST_CASE("liere: generators start between 0 and 2 pi, and a block must divide the head", "[liere]") {
   TransformRig rig(*encoding_of("liere"), heads_of(2, 8), {0});
   for (double v : rig.tensors()[0]) CHECK((v >= 0 && v < 2 * std::numbers::pi));
   CHECK_THAT(refusal_of(*encoding_of("liere", liere(1, 3)), heads_of(1, 8)),

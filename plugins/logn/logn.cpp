@@ -14,6 +14,8 @@ struct LogN {
   static constexpr char const* formula =
       "logit(i, j) = tau_i s q_i.k_j + b_ij, tau_i = ln(p_i + 1) / ln(trained_length)";
 
+  static std::vector<Example> examples() { return {{{{"trained_length", 16.0}}, {}}}; }
+
   static auto schema() {
     return Schema<LogN>{}
         .option("trained_length", &LogN::trained_length, "N: a query at position N - 1 has the factor 1", above(1),

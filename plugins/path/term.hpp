@@ -56,7 +56,7 @@ class Term final : public RowTerm<T> {
   bool multiplies(int head) const override { return in_.covers(head); }
 
   void multiply(Strip<T> const& strip, Operands<T> const& operands) const override {
-    expect(operands.dim == width_, "path acts on whole heads: query and key have ", operands.dim,
+    expect(operands.dim >= width_, "path acts on whole heads: query and key have ", operands.dim,
            " channels, expected its ", width_);
     if (in_.query_len <= few_queries) return walk(strip, operands);
     HeadState& head = head_of(strip.batch, strip.head);

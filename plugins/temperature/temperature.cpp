@@ -13,6 +13,8 @@ struct Temperature {
   static constexpr char const* formula = "logit(i, j) = factor s q_i.k_j + b_ij";
   static constexpr bool relative = true;
 
+  static std::vector<Example> examples() { return {{{{"factor", 1.25}}, {}}}; }
+
   static auto schema() {
     return Schema<Temperature>{}.option("factor", &Temperature::factor,
                                         "multiplies query . key; above 1 sharpens the softmax", positive, required);

@@ -70,7 +70,7 @@ class FadingProduct final : public RowTerm<T> {
   bool multiplies(int head) const override { return in_.covers(head); }
 
   void multiply(Strip const& strip, Operands const& operands) const override {
-    expect(operands.dim == fading_.dim(), "xpos acts on whole heads: query and key have ", operands.dim,
+    expect(operands.dim >= fading_.dim(), "xpos acts on whole heads: query and key have ", operands.dim,
            " channels, expected its ", fading_.dim());
     Scratch to(strip.rows, fading_.dim());
     over_blocks(strip, [&](Block const& b) {

@@ -129,6 +129,10 @@ bool multiplies(Term const& term) {
   auto const rows = term.encoding->rows<double>(term.shape);
   return rows && rows->multiplies(0);
 }
+bool lifts(Term const& term) {
+  return term.encoding->stages(term.shape).transform && term.encoding->lifted(term.shape) > term.channels;
+}
+bool works_on_rows(Term const& term) { return term.encoding->stages(term.shape).rows; }
 bool share_a_head(Term const& a, Term const& b) {
   return a.head_begin < b.head_begin + b.heads && b.head_begin < a.head_begin + a.heads;
 }
@@ -139,18 +143,26 @@ void Position::check_overlaps() const {
   for (std::size_t i = 0; i < terms_.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
       Term const &a = terms_[j], &b = terms_[i];
-      if (!share_a_head(a, b) || !share_a_layer(a, b)) continue;
+      if (!share_a_layer(a, b)) continue;
+      for (auto const& [one, other] : {std::pair{&a, &b}, std::pair{&b, &a}})
+        expect(!lifts(*one) || !works_on_rows(*other) || multiplies(*other), one->label, " makes ",
+               one->encoding->lifted(one->shape), " channels of ", one->channels, " in every head's arrays, and ",
+               other->label, " works on rows of query and key as wide as the model has them: expected one of the two");
+      if (!share_a_head(a, b)) continue;
       expect(!turns(a) || !turns(b) || !meet(a.channel_begin, a.channels, b.channel_begin, b.channels), a.label,
              " and ", b.label, " would both turn the same channels: sum at most one rotary encoding, or split ",
              "the head with direct_sum");
       expect(!branches(a) || !branches(b), a.label, " and ", b.label,
              " would each choose an angle for every pair of the same heads: give them different heads");
-      for (auto const& [one, other] : {std::pair{&a, &b}, std::pair{&b, &a}})
+      for (auto const& [one, other] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
+        expect(!multiplies(*one) || !lifts(*other), one->label, " multiplies query and key in its own way, and ",
+               other->label, " makes more channels of them: give them different heads");
         expect(!multiplies(*one) || !(branches(*other) || (one == &a && multiplies(*other))), one->label,
                " multiplies "
                "query and key in its own way, and ",
                other->label, branches(*other) ? " chooses an angle for every pair" : " does too",
                ": give them different heads");
+      }
     }
 }
 

@@ -1,6 +1,6 @@
 #include <sextant/base/error.hpp>
 #include <sextant/base/file.hpp>
-#include <sextant/encoding/binding.hpp>
+#include <sextant/encoding/position.hpp>
 #include <sextant/plan/plan.hpp>
 
 #include <algorithm>
@@ -16,14 +16,27 @@ void check_layers(encoding::Term const& term, int layers) {
          " on, and the model has layers 0 to ", layers - 1);
 }
 
-/// Gates, features and copies of query and key that a layer keeps of a token for its backward, in fp32.
-double bytes_of(encoding::Binding<float> const& binding, int layer, spec::Model const& model) {
-  encoding::TokenState<float> state;
-  binding.reserve(state, layer, 1, 1);
-  double const copies = binding.apart(layer) ? binding.branches(layer) * model.heads +
-                                                   binding.key_sets(layer) * static_cast<double>(model.kv_heads)
-                                             : 0;
-  return 1.5 * static_cast<double>(state.bytes_per_token()) + copies * binding.key_dim(layer) * sizeof(float);
+/// Gates, features and copies of query and key that a layer keeps of a token for its backward, in fp32. By formulas, as
+/// everything that is planned: nothing is allocated.
+double bytes_of(encoding::Position const& position, int layer, spec::Model const& model) {
+  int branches = 1, key_sets = 1, width = model.head_width;
+  bool apart = false;
+  double bytes = 0;
+  for (auto const& term : position.terms()) {
+    if (!term.acts_in(layer)) continue;
+    auto const stages = term.encoding->stages(term.shape);
+    for (auto const& gate : stages.gates)  // before and after the activation, and the gradient, in double
+      if (gate.active) bytes += 3 * sizeof(double) * (gate.shared_by_heads ? 1 : term.heads);
+    for (auto const& feature : stages.features)
+      bytes += sizeof(float) * (feature.taps > 0 ? 3.0 : 2.0) * feature.width * term.heads;
+    apart = apart || stages.transform || stages.scale_query;
+    branches = std::max(branches, stages.branches);
+    if (stages.branches > 0) key_sets = std::max(key_sets, term.encoding->key_sets());
+    if (stages.transform) width += term.encoding->lifted(term.shape) - term.channels;
+  }
+  if (apart || branches > 1 || key_sets > 1)
+    bytes += sizeof(float) * static_cast<double>(width) * (branches * model.heads + key_sets * model.kv_heads);
+  return bytes;
 }
 }  // namespace
 
@@ -57,9 +70,13 @@ World world_of(encoding::Registry const& registry, std::function<CorpusFacts(std
       if (term.layers) check_layers(term, model.layers);
     }
     facts.sampler = position.sampler();
-    encoding::Binding<float> const binding(std::make_shared<encoding::Position const>(position), model.layers);
-    for (auto const& slot : binding.slots()) facts.parameters += static_cast<std::int64_t>(slot.parameter->info.size());
-    for (int layer = 0; layer < model.layers; ++layer) facts.token_bytes += bytes_of(binding, layer, model);
+    for (auto const& parameter : position.parameters()) {
+      auto const& term = position.terms()[static_cast<std::size_t>(parameter.term)];
+      int copies = parameter.info.per_layer ? 0 : 1;
+      for (int layer = 0; parameter.info.per_layer && layer < model.layers; ++layer) copies += term.acts_in(layer);
+      facts.parameters += static_cast<std::int64_t>(parameter.info.size()) * copies;
+    }
+    for (int layer = 0; layer < model.layers; ++layer) facts.token_bytes += bytes_of(position, layer, model);
     return facts;
   };
   return world;
