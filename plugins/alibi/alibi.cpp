@@ -29,7 +29,8 @@ struct Alibi {
   static constexpr char const* weight_name = "slope";
 
   static std::vector<Equality> equals() {
-    return {{"with slopes that start the same and train", {{{"train_slopes", true}}, {}}, {"alibi", {}, {}}, {}}};
+    return {{"in MPT's order of slopes", {{{"slope_order", std::string("mpt")}}, {}}, {"alibi", {}, {}}, {}},
+            {"with slopes that start the same and train", {{{"train_slopes", true}}, {}}, {"alibi", {}, {}}, {}}};
   }
 
   static auto schema() {

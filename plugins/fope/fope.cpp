@@ -200,6 +200,8 @@ struct Fope {
   static constexpr char const* formula =
       "(x, y) -> (x C - y S, y C + x S), C_m(p) = sum_k A_km cos(omega_k p), S likewise";
 
+  static std::vector<Example> examples() { return {{{{"trained_length", 256.0}}, {}}}; }
+
   static auto schema() {
     return Schema<Fope>{}
         .choice("form", &Fope::form, "which pairs carry a series and what the others do: the paper's, or the release's",

@@ -212,6 +212,10 @@ struct GrapeAp {
   static constexpr char const* formula =
       "logit(i, j) += sum_{m=j+1..i} alpha_h log sigmoid(<P_i, R(p_m) P_m> / p), P = rmsnorm(W_h x)";
 
+  static std::vector<Equality> equals() {
+    return {{"in MPT's order of slopes", {{{"slope_order", std::string("mpt")}}, {}}, {"grape_ap", {}, {}}, {}}};
+  }
+
   static auto schema() {
     return Schema<GrapeAp>{}
         .option("p_dim", &GrapeAp::p_dim, "channels of a probe; even", at_least(2), Unit{"channels"})

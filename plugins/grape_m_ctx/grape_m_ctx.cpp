@@ -26,7 +26,6 @@ struct GrapeMCtx {
       "logit(i, j) = q_i^T R(-(Phi_i - Phi_j) theta) k_j / sqrt(D), Phi_i = sum_{m<i} g(w . x_m + b)";
   static constexpr bool relative = true;
   static constexpr bool orthogonal = true;
-  static constexpr bool group = true;
   static constexpr int gate_count = 1;
   static constexpr char const* weight_name = "log_freq";
 

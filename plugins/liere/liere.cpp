@@ -167,6 +167,10 @@ struct Liere {
       "R(p) = exp(sum_a p[a] S_a) in blocks, logit = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D)";
   static constexpr bool orthogonal = true;
 
+  static std::vector<Example> examples() {
+    return {{{}, {}}, {{{"axes", std::int64_t{2}}, {"grid", std::vector<double>{4, 4}}}, {}}};
+  }
+
   static auto schema() {
     return Schema<Liere>{}
         .option("axes", &Liere::axis_count, "coordinates of a position", between(1, 8))
@@ -186,6 +190,9 @@ struct Liere {
     expect(width(shape) >= 2 && shape.head_dim % width(shape) == 0, "liere.block is ", width(shape),
            ", expected a divisor of head_dim ", shape.head_dim, " of at least 2");
     expect_grid("liere", grid, axis_count);
+    for (int a = 0; a < grid.count; ++a)
+      expect(grid[a] >= 2, "liere.grid entry ", a + 1,
+             " is 1, and an axis of one place says nothing: expected 2 or more");
   }
 
   void coordinates(double position, double* out) const {
@@ -194,7 +201,7 @@ struct Liere {
       return;
     }
     raster("liere", grid, position, axis_count, out);
-    for (int a = 0; a < axis_count; ++a) out[a] = grid[a] > 1 ? out[a] / (grid[a] - 1) : 0;
+    for (int a = 0; a < axis_count; ++a) out[a] /= grid[a] - 1;
   }
 
   std::vector<ParameterInfo> tensors(Shape const& shape) const {

@@ -16,6 +16,8 @@ struct Randomised {
   static constexpr char const* summary = "draws the positions of every row from a longer range, for any encoding";
   static constexpr char const* formula = "p_0 < ... < p_{L-1} drawn from {0, ..., below - 1}; then as its part says";
 
+  static std::vector<Example> examples() { return {{{{"below", std::int64_t{64}}}, {{"rope", {}, {}}}}}; }
+
   static auto schema() {
     return Schema<Randomised>{}
         .option("below", &Randomised::below, "length of the range that positions are drawn from", between(2, 16777216),

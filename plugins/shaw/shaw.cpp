@@ -57,7 +57,8 @@ class ShawRows final : public RowTerm<T> {
   void values(Strip const& strip, T* out, std::ptrdiff_t out_stride, int value_dim) const override {
     if (!in_.covers(strip.head)) return;
     T const* const bins = collect(strip, strip.logit);
-    kernels::small_nn(bins, bins_, strip.rows, value_.data(), value_dim, value_dim, bins_, T(1), out, out_stride, true);
+    kernels::small_nn(bins, bins_, strip.rows, value_.data(), width_for(value_dim), value_dim, bins_, T(1), out,
+                      out_stride, true);
   }
 
   void values_backward(Strip const& strip, T const* grad_out, std::ptrdiff_t grad_stride, int value_dim,
@@ -67,9 +68,10 @@ class ShawRows final : public RowTerm<T> {
         rows_with_gradient<T, 1>(grad_out, grad_stride, strip.rows, value_dim, strip.logit, strip.stride, strip.cols);
     T const* const bins = collect(strip, strip.logit);
     kernels::small_tn(bins, bins_, bins_, seen, value_dim, value_dim, strip.rows, T(1),
-                      value_gradient_.at(strip.batch, strip.head - in_.head_begin), value_dim, true);
+                      value_gradient_.at(strip.batch, strip.head - in_.head_begin), width_for(value_dim), true);
     T* const product = scratch<T, 0>(static_cast<std::size_t>(strip.rows) * bins_);
-    kernels::small_nt(seen, value_dim, strip.rows, value_.data(), value_dim, bins_, value_dim, T(1), product, bins_);
+    kernels::small_nt(seen, value_dim, strip.rows, value_.data(), width_for(value_dim), bins_, value_dim, T(1), product,
+                      bins_);
     spread(strip, product, grad_weight, [](T grad, T more) { return grad + more; });
   }
 
@@ -79,6 +81,12 @@ class ShawRows final : public RowTerm<T> {
   }
 
  private:
+  /// Channels of a row of aV; narrower values take the first of them.
+  int width_for(int value_dim) const {
+    int const width = static_cast<int>(value_.size()) / bins_;
+    expect(value_dim <= width, "shaw: rel_v has vectors of ", width, " channels, found values of ", value_dim);
+    return width;
+  }
   /// to[rows, strip.stride] = add(to, product[row][bin of the pair]).
   template <class Add>
   void spread(Strip const& strip, T const* product, T* to, Add const& add) const {

@@ -73,10 +73,13 @@ class Effects {
       for (std::size_t a = 0; a < values.size(); ++a)
         for (std::size_t b = 0; b < values.size(); ++b)
           if (prints[a] && prints[b] && *prints[a] != *prints[b]) moved[a] = true;
+      auto const as_it_was = print(context);
+      for (std::size_t a = 0; a < values.size() && !each; ++a)  // a number that is refused here acts by that
+        if (as_it_was && prints[a] != as_it_was) moved[a] = true;
       if (enough()) return;
     }
     for (std::size_t n = 0; n < values.size(); ++n) {
-      if (moved[n] || (!each && n > 0)) continue;
+      if (moved[n] || (!each && n > 0) || promised(option, values[n])) continue;
       auto const named = option.name + " " + encoding::to_text(values[n]);
       exam_.fail(!each         ? "the option " + option.name + " is accepted and changes nothing"
                  : accepted[n] ? named + " is accepted and does what another value does"
@@ -85,6 +88,18 @@ class Effects {
   }
 
  private:
+  /// Whether the plugin says itself that this value makes it what it is without: `equals` holds it to that.
+  bool promised(Option const& option, Value const& value) const {
+    auto const& about = exam_.subject.about();
+    for (auto const& law : about.equals) {
+      auto const given = law.example.options.find(option.name);
+      if (law.other.use == about.name && given != law.example.options.end() &&
+          (given->second == value || value == option.fallback))
+        return true;
+    }
+    return false;
+  }
+
   /// Options under which another one may show: the starts, and each with one other option changed.
   std::vector<Choice> contexts(Option const& option) const {
     std::vector<Choice> out;

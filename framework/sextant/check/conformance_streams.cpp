@@ -41,10 +41,22 @@ std::vector<std::vector<double>> unusual_positions(int length) {
 }
 }  // namespace
 
+namespace {
+bool convolves(Exam const& exam, Trial const& trial) {
+  encoding::Position const position(trial.choice, exam.registry(), trial.shape(), trial.target_length);
+  for (auto const& term : position.terms())
+    for (auto const& feature : term.encoding->stages(term.shape).features)
+      if (feature.taps > 0) return true;
+  return false;
+}
+}  // namespace
+
 void check_offset(Exam& exam) {
   constexpr int first = 3;
   for (auto const& sample : exam.subject.samples()) {
     Trial const trial = exam.subject.trial(sample.choice);
+    if (convolves(exam, trial))
+      return exam.not_applicable("a token's features are mixed with those of the tokens before it");
     int const rest = trial.length - first;
     Probe<double> whole(exam.on(trial), exam.registry());
     auto const expected = lower_block(whole.logits(), trial.heads, trial.length, first);

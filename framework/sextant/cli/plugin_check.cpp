@@ -89,8 +89,9 @@ std::string digest_elsewhere(Context const& context, std::string const& plugin) 
   std::unique_ptr<FILE, int (*)(FILE*)> const pipe(popen(command.c_str(), "r"), &pclose);
   expect(pipe != nullptr, "plugin check: cannot start a second process");
   std::array<char, 256> line{};
-  if (!std::fgets(line.data(), line.size(), pipe.get())) return "";
-  return std::string(line.data(), std::strcspn(line.data(), "\n"));
+  std::string last;  // Kokkos may warn of too many threads before it
+  while (std::fgets(line.data(), line.size(), pipe.get())) last.assign(line.data(), std::strcspn(line.data(), "\n"));
+  return last;
 }
 
 void run(Arguments const& a, Context& context) {
