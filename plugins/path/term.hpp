@@ -3,8 +3,7 @@
 #pragma once
 #include "chunk.hpp"
 
-#include <sextant/base/error.hpp>
-#include <sextant/encoding/encoding.hpp>
+#include <sextant/plugin.hpp>
 #include <sextant/kernels/row_math.hpp>
 
 #include <cmath>

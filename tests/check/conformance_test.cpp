@@ -61,7 +61,7 @@ TEST_CASE("conformance: a derivative with a wrong factor, of queries and of the 
   expect_failures("wrong_factor", {"gradient_inputs", "gradient_parameters"});
 }
 TEST_CASE("conformance: a pair that reads the next key", "[check][wrong]") {
-  expect_failures("next_key", {"causal", "documents", "chunks", "decode", "reference"});
+  expect_failures("next_key", {"causal", "documents", "chunks", "decode"});
 }
 TEST_CASE("conformance: a pair that reads the first key, hidden or not", "[check][wrong]") {
   expect_failures("first_key", {"hidden_keys", "documents", "padding", "offset"});
@@ -77,7 +77,7 @@ TEST_CASE("conformance: a counter that lives from call to call", "[check][wrong]
   expect_failures("counter", {"repeats", "causal"});
 }
 TEST_CASE("conformance: a first token that is refused", "[check][wrong]") {
-  expect_failures("two_tokens", {"chunks", "decode", "short_inputs"});
+  expect_failures("two_tokens", {"state", "chunks", "decode", "short_inputs"});
 }
 TEST_CASE("conformance: the relative law claimed of a phase that bends", "[check][wrong]") {
   expect_failures("false_relative", {"relative", "offset"});
@@ -99,21 +99,12 @@ TEST_CASE("conformance: an option that nothing reads is named", "[check][wrong]"
   auto const report = expect_failures("unread_option", {"options"});
   CHECK(report.at("options").note == "the option floor is accepted and changes nothing");
 }
-TEST_CASE("conformance: a word of a choice that does what another does is named", "[check][wrong]") {
-  auto const report = expect_failures("unread_word", {"options"});
-  CHECK_THAT(report.at("options").note,
-             ContainsSubstring("shape ") && ContainsSubstring("does what another value does"));
-}
 TEST_CASE("conformance: head counts that give NaN", "[check][wrong]") { expect_failures("odd_heads", {"odd_shapes"}); }
 TEST_CASE("conformance: far positions formed in float32", "[check][wrong]") {
-  auto const report = expect_failures("float_phase", {"float32"});
-  CHECK_THAT(report.at("float32").input, ContainsSubstring("at [1000000"));
+  expect_failures("float_phase", {"float32"});
 }
 TEST_CASE("conformance: another constant in float32", "[check][wrong]") {
   expect_failures("float_constant", {"float32"});
-}
-TEST_CASE("conformance: an output that hangs on the last bits of its inputs", "[check][wrong]") {
-  expect_failures("steep", {"bf16"});
 }
 TEST_CASE("conformance: a declared parameter that nothing reads", "[check][wrong]") {
   auto const report = expect_failures("idle_weight", {"parameters"});
@@ -129,7 +120,7 @@ TEST_CASE("conformance: a scaling that does something at factor 1", "[check][wro
   expect_failures("false_identity", {"identity_at_factor_one"});
 }
 TEST_CASE("conformance: a scaling that hides its derivative", "[check][wrong]") {
-  expect_failures("detached_scaling", {"gradient_parameters"});
+  expect_failures("detached_scaling", {"parameters", "gradient_parameters"});
 }
 
 TEST_CASE("conformance: the program finds what depends on the number of threads", "[check][wrong][threads]") {

@@ -32,7 +32,9 @@ void check_gradients(Setting setting) {
     CHECK(apart(exact.parameters[n], measured.parameters[n]) < 2e-8);
     double size = 0;
     for (double g : exact.parameters[n]) size += std::abs(g);
-    CHECK(size > 1e-6);  // a parameter that nothing moves would pass any comparison
+    // A parameter that nothing moves would pass any comparison; fire's constants are the same along a row of short
+    // distances, and softmax takes them out.
+    if (rig.binding.slots()[n].name.find("fire.b") == std::string::npos) CHECK(size > 1e-6);
   }
 }
 

@@ -1,4 +1,5 @@
 // inspect: what an encoding does, known without training anything.
+#include <sextant/base/session.hpp>
 #include <sextant/base/file.hpp>
 #include <sextant/cli/command.hpp>
 #include <sextant/cli/inspection.hpp>
@@ -38,6 +39,7 @@ double tokens(std::string const& text, char const* option) {
 }
 
 void run(Arguments const& a, Context& context) {
+  Session const kokkos(context.threads);
   auto const& registry = context.registry();
   encoding::PositionChoice choice{choices_of(a.encoding, Role::encoding, registry), {}, 0};
   if (!a.scaling.empty()) choice.scalings = choices_of(a.scaling, Role::scaling, registry);
