@@ -35,7 +35,8 @@ TEST_CASE("inspect: every encoding is inspected, and every analysis has a value 
     auto const page = json::parse(sextant_program({"describe", name, "--json"}).output);
     bool required = page["takes_parts"];
     for (auto const& option : page["options"]) required = required || option["default"].is_null();
-    if (required || !done.insert(name).second) continue;
+    // Encodings of several axes ask how positions lie on a grid, and refuse until told.
+    if (required || name == "rope2d" || name == "rope3d" || !done.insert(name).second) continue;
     INFO(name);
     auto const found = inspect_json({name, "--length", "256", "--trained", "64", "--heads", "2", "--head-width", "64"});
     for (auto const& analysis : analyses) {
