@@ -3,8 +3,8 @@
 #pragma once
 #include "chunk.hpp"
 
-#include <sextant/plugin.hpp>
 #include <sextant/kernels/row_math.hpp>
+#include <sextant/plugin.hpp>
 
 #include <cmath>
 #include <limits>

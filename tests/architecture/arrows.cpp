@@ -49,8 +49,9 @@ std::optional<std::string> room_of(std::string const& path) {
 /// The one room that may include a third-party header; nothing when every room may.
 std::optional<std::string> owner_of(std::string const& header) {
   static std::vector<std::pair<std::regex, std::string>> const owners = {
-      {std::regex("^yaml-cpp/"), "spec"}, {std::regex("^hdf5"), "results"},  {std::regex("^H5"), "results"},
-      {std::regex("dnnl"), "kernels"},    {std::regex("^openssl/"), "base"}, {std::regex("^CLI/"), "cli"}};
+      {std::regex("^yaml-cpp/"), "spec"},    {std::regex("^hdf5"), "results"},  {std::regex("^H5"), "results"},
+      {std::regex("dnnl"), "kernels"},       {std::regex("^openssl/"), "base"}, {std::regex("^CLI/"), "cli"},
+      {std::regex("pcre2|utf8proc"), "text"}};
   for (auto const& [pattern, room] : owners)
     if (std::regex_search(header, pattern)) return room;
   return std::nullopt;
@@ -61,12 +62,13 @@ std::vector<std::string> plugin_violations(fs::path const& source) {
   for (fs::path const& file : sources_in(source / "plugins")) {
     if (file.stem().string().ends_with("_test")) continue;
     for (Include const& include : includes_of(file))
-      if (auto const room = room_of(include.path);
-          room && !room->empty() && *room != "encoding" && include.path != "sextant/kernels/small_matmul.hpp" &&
-          include.path != "sextant/kernels/row_math.hpp")
-        found.push_back(sextant::text(
-            fs::relative(file, source).string(), ":", include.line, ": a plugin includes ", include.path,
-            "; it may include sextant/plugin.hpp and sextant/encoding/..., and kernels/small_matmul.hpp or row_math.hpp"));
+      if (auto const room = room_of(include.path); room && !room->empty() && *room != "encoding" &&
+                                                   include.path != "sextant/kernels/small_matmul.hpp" &&
+                                                   include.path != "sextant/kernels/row_math.hpp")
+        found.push_back(sextant::text(fs::relative(file, source).string(), ":", include.line, ": a plugin includes ",
+                                      include.path,
+                                      "; it may include sextant/plugin.hpp and sextant/encoding/..., and "
+                                      "kernels/small_matmul.hpp or row_math.hpp"));
   }
   return found;
 }

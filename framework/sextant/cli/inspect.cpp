@@ -1,6 +1,6 @@
 // inspect: what an encoding does, known without training anything.
-#include <sextant/base/session.hpp>
 #include <sextant/base/file.hpp>
+#include <sextant/base/session.hpp>
 #include <sextant/cli/command.hpp>
 #include <sextant/cli/inspection.hpp>
 #include <sextant/spec/choices.hpp>
