@@ -29,8 +29,10 @@ struct Alibi {
   static constexpr char const* weight_name = "slope";
 
   static std::vector<Equality> equals() {
-    return {{"in MPT's order of slopes", {{{"slope_order", std::string("mpt")}}, {}}, {"alibi", {}, {}}, {}},
-            {"with slopes that start the same and train", {{{"train_slopes", true}}, {}}, {"alibi", {}, {}}, {}}};
+    return {
+        {"in MPT's order of slopes", {{{"slope_order", std::string("mpt")}}, {}}, {"alibi", {}, {}}, {}},
+        {"with slopes that start the same and train", {{{"train_slopes", true}}, {}}, {"alibi", {}, {}}, {}},
+        {"asymmetric with the same slopes ahead", {{{"sides", std::string("asymmetric")}}, {}}, {"alibi", {}, {}}, {}}};
   }
 
   static auto schema() {

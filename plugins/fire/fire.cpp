@@ -194,6 +194,10 @@ struct Fire {
   static constexpr char const* formula =
       "logit(i, j) += MLP(psi(d) / (psi(max(|mu L0|, p_i)) + eps))_h, psi(t) = ln(1 + |c t|)";
 
+  static std::vector<Equality> equals() {
+    return {{"with an output that reads no unit", {}, {"nope", {}, {}}, {{"w2", 0.0}}}};
+  }
+
   static auto schema() {
     return Schema<Fire>{}
         .option("width", &Fire::width, "units of the network", between(1, 1024))

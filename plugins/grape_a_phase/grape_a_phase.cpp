@@ -18,6 +18,14 @@ struct GrapeAPhase {
   static constexpr int gate_count = 1;
   static constexpr char const* weight_name = "theta_raw";
 
+  static std::vector<Equality> equals() {
+    return {{"at its start, once its rates read no token", {}, {"alibi", {}, {}}, {{"omega_weight", 0.0}}},
+            {"at its start with the exclusive sum",
+             {{{"exclusive", true}}, {}},
+             {"alibi", {}, {}},
+             {{"omega_weight", 0.0}}}};
+  }
+
   static auto schema() {
     return Schema<GrapeAPhase>{}.option("exclusive", &GrapeAPhase::exclusive,
                                         "the sum runs over m = j .. i-1 instead of j+1 .. i");

@@ -21,6 +21,10 @@ struct GrapeJoint {
   static constexpr bool additive = true;
   static constexpr char const* weight_name = "beta";
 
+  static std::vector<Equality> equals() {
+    return {{"with beta 0", {}, {"rope", {{"layout", std::string("interleaved")}}, {}}, {{"beta", 0.0}}}};
+  }
+
   static auto schema() {
     return Schema<GrapeJoint>{}.option("base", &GrapeJoint::base, "theta of the ladder", above(1));
   }

@@ -29,6 +29,13 @@ struct GrapeMCtx {
   static constexpr int gate_count = 1;
   static constexpr char const* weight_name = "log_freq";
 
+  static std::vector<Equality> equals() {
+    return {{"with every rate 1",
+             {{{"start_rate", 1.0}}, {}},
+             {"rope", {{"layout", std::string("interleaved")}}, {}},
+             {{"omega_weight", 0.0}}}};
+  }
+
   static auto schema() {
     return Schema<GrapeMCtx>{}
         .choice("gate", &GrapeMCtx::rate, "what makes the rate non-negative",

@@ -18,6 +18,13 @@ struct Kerple {
   static constexpr bool relative = true;
   static constexpr char const* weight_name = "kernel";
 
+  static std::vector<Equality> equals() {
+    return {{"of form power at r1 = r2 = 1, which is alibi with every slope 1",
+             {{{"form", std::string("power")}}, {}},
+             {"alibi", {{"slope_exponent", 1e-300}}, {}},
+             {{"kernel", 1.0}}}};
+  }
+
   static auto schema() {
     return Schema<Kerple>{}.choice("form", &Kerple::kernel, "shape of the kernel",
                                    {{"log", Kernel::log}, {"power", Kernel::power}});

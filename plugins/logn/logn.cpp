@@ -16,6 +16,10 @@ struct LogN {
 
   static std::vector<Example> examples() { return {{{{"trained_length", 16.0}}, {}}}; }
 
+  static std::vector<Equality> equals() {
+    return {{"within the trained length", {{{"trained_length", 4096.0}}, {}}, {"nope", {}, {}}, {}}};
+  }
+
   static auto schema() {
     return Schema<LogN>{}
         .option("trained_length", &LogN::trained_length, "N: a query at position N - 1 has the factor 1", above(1),

@@ -19,6 +19,8 @@ struct MlpBias {
   static constexpr bool relative = true;
   static constexpr char const* weight_name = "network";
 
+  static std::vector<Equality> equals() { return {{"with every weight 0", {}, {"nope", {}, {}}, {{"network", 0.0}}}}; }
+
   static auto schema() {
     return Schema<MlpBias>{}
         .option("width", &MlpBias::width, "numbers in a hidden layer", between(1, most_width))

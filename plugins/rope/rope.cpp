@@ -23,6 +23,10 @@ struct Rope {
   static constexpr bool orthogonal = true;
   static constexpr bool group = true;
 
+  static std::vector<Equality> equals() {
+    return {{"with no pair turning", {{{"turning", 0.0}}, {}}, {"nope", {}, {}}, {}}};
+  }
+
   static auto schema() {
     return Schema<Rope>{}
         .option("base", &Rope::base, "theta: ratio of the slowest wavelength to the fastest", above(1))

@@ -14,6 +14,11 @@ struct SlidingWindow {
   static constexpr char const* formula = "logit(i, j) = -infinity where |p_i - p_j| >= window";
   static constexpr bool relative = true;
 
+  static std::vector<Example> examples() { return {{{{"window", 3.0}}, {}}}; }
+  static std::vector<Equality> equals() {
+    return {{"with a window past the row", {{{"window", 1e6}}, {}}, {"nope", {}, {}}, {}}};
+  }
+
   static auto schema() {
     return Schema<SlidingWindow>{}.option("window", &SlidingWindow::window,
                                           "keys less than this far away are seen; 1: only the token itself", positive,

@@ -15,6 +15,8 @@ struct Temperature {
 
   static std::vector<Example> examples() { return {{{{"factor", 1.25}}, {}}}; }
 
+  static std::vector<Equality> equals() { return {{"with factor 1", {{{"factor", 1.0}}, {}}, {"nope", {}, {}}, {}}}; }
+
   static auto schema() {
     return Schema<Temperature>{}.option("factor", &Temperature::factor,
                                         "multiplies query . key; above 1 sharpens the softmax", positive, required);

@@ -91,20 +91,25 @@ Choice segmented(Parameters const& params, int rotary_dim, std::string const& la
 }  // namespace
 
 std::optional<RopeCase> rope_case(std::string const& method, Parameters const& params, std::string const& layout) {
-  static std::vector<std::string> const methods{"default", "linear", "ntk", "yarn", "segmented_theta"};
+  static std::vector<std::string> const methods{"default", "linear", "ntk", "yarn", "segmented_theta", "proportional"};
   if (std::find(methods.begin(), methods.end(), method) == methods.end()) return std::nullopt;
   RopeCase out;
   params.allow(documented);
   out.head_dim = head_dim_of(params);
   double const share = params.number("partial_rotary_factor", 1);
-  out.rotary_dim = static_cast<int>(out.head_dim * share);
+  bool const proportional = method == "proportional";  // p-RoPE: the ladder of the whole head, of which a share turns
+  out.rotary_dim = proportional ? out.head_dim / 2 * 2 : static_cast<int>(out.head_dim * share);
   expect(out.rotary_dim >= 2 && out.rotary_dim <= out.head_dim, "the rotary dim is ", out.rotary_dim, " (", share,
          " of ", out.head_dim, "), expected 2 to ", out.head_dim);
   out.choice.encodings = {
       {"rope",
        {{"base", params.number("rope_theta", 10000)}, {"rotary_dim", double(out.rotary_dim)}, {"layout", layout}},
        {}}};
-  if (method == "linear" || method == "ntk")
+  if (proportional) {
+    out.choice.encodings[0].options["turning"] = share;
+    if (double const factor = params.number("factor", 1); factor != 1)
+      out.choice.scalings = {{"linear", {{"factor", factor}}, {}}};
+  } else if (method == "linear" || method == "ntk")
     out.choice.scalings = {{method, {{"factor", factor_of(params, original_length_of(params))}}, {}}};
   else if (method == "yarn")
     out.choice.scalings = {yarn(params)};
