@@ -99,12 +99,20 @@ TEST_CASE("conformance: an option that nothing reads is named", "[check][wrong]"
   auto const report = expect_failures("unread_option", {"options"});
   CHECK(report.at("options").note == "the option floor is accepted and changes nothing");
 }
+TEST_CASE("conformance: a word of a choice that does what another does is named", "[check][wrong]") {
+  auto const report = expect_failures("unread_word", {"options"});
+  CHECK(report.at("options").note == "shape root is accepted and does what shape linear does");
+}
 TEST_CASE("conformance: head counts that give NaN", "[check][wrong]") { expect_failures("odd_heads", {"odd_shapes"}); }
 TEST_CASE("conformance: far positions formed in float32", "[check][wrong]") {
-  expect_failures("float_phase", {"float32"});
+  auto const report = expect_failures("float_phase", {"float32"});
+  CHECK_THAT(report.at("float32").input, ContainsSubstring("at [1e+06"));
 }
 TEST_CASE("conformance: another constant in float32", "[check][wrong]") {
   expect_failures("float_constant", {"float32"});
+}
+TEST_CASE("conformance: an output that hangs on the last bits of its inputs", "[check][wrong]") {
+  expect_failures("steep", {"bf16"});
 }
 TEST_CASE("conformance: a declared parameter that nothing reads", "[check][wrong]") {
   auto const report = expect_failures("idle_weight", {"parameters"});

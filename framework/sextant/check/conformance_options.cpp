@@ -54,13 +54,18 @@ class Effects {
   /// Throws nothing; fails the exam for an option that nobody reads.
   void check(Option const& option) {
     auto const values = exam_.subject.values_of(option);
-    // Words and flags must each differ from another; of numbers one.
+    // Words and flags must each differ from every other; of numbers one from one.
     bool const each = option.kind == encoding::Kind::text || option.kind == encoding::Kind::boolean;
-    std::vector<bool> moved(values.size(), false), accepted(values.size(), false);
+    std::size_t const count = values.size();
+    std::vector<bool> accepted(count, false);
+    std::vector<std::vector<bool>> differ(count, std::vector<bool>(count, false));
+    bool moved = false;
     auto const enough = [&] {
-      std::size_t count = 0;
-      for (bool m : moved) count += m;
-      return each ? count == values.size() : count > 0;
+      if (!each) return moved;
+      for (std::size_t a = 0; a < count; ++a)
+        for (std::size_t b = 0; b < a; ++b)
+          if (!differ[a][b]) return false;
+      return true;
     };
     for (auto const& context : contexts(option)) {
       std::vector<std::optional<std::vector<double>>> prints;
@@ -70,20 +75,25 @@ class Effects {
         prints.push_back(print(choice));
         accepted[prints.size() - 1] = accepted[prints.size() - 1] || prints.back();
       }
-      for (std::size_t a = 0; a < values.size(); ++a)
-        for (std::size_t b = 0; b < values.size(); ++b)
-          if (prints[a] && prints[b] && *prints[a] != *prints[b]) moved[a] = true;
+      for (std::size_t a = 0; a < count; ++a)
+        for (std::size_t b = 0; b < a; ++b)
+          if (prints[a] && prints[b] && *prints[a] != *prints[b]) differ[a][b] = moved = true;
       auto const as_it_was = print(context);
-      for (std::size_t a = 0; a < values.size() && !each; ++a)  // a number that is refused here acts by that
-        if (as_it_was && prints[a] != as_it_was) moved[a] = true;
+      for (std::size_t a = 0; a < count && !each; ++a)  // a number that is refused here acts by that
+        if (as_it_was && prints[a] != as_it_was) moved = true;
       if (enough()) return;
     }
-    for (std::size_t n = 0; n < values.size(); ++n) {
-      if (moved[n] || (!each && n > 0) || promised(option, values[n])) continue;
-      auto const named = option.name + " " + encoding::to_text(values[n]);
-      exam_.fail(!each         ? "the option " + option.name + " is accepted and changes nothing"
-                 : accepted[n] ? named + " is accepted and does what another value does"
-                               : named + " is refused wherever it was tried");
+    auto const named = [&](std::size_t n) { return option.name + " " + encoding::to_text(values[n]); };
+    if (!each) {
+      bool excused = !values.empty() && promised(option, values.front());
+      if (!moved && !excused) exam_.fail("the option " + option.name + " is accepted and changes nothing");
+      return;
+    }
+    for (std::size_t a = 0; a < count; ++a) {
+      if (!accepted[a] && !promised(option, values[a])) exam_.fail(named(a) + " is refused wherever it was tried");
+      for (std::size_t b = 0; b < a; ++b)
+        if (!differ[a][b] && accepted[a] && accepted[b] && !promised(option, values[a]) && !promised(option, values[b]))
+          exam_.fail(named(a) + " is accepted and does what " + named(b) + " does");
     }
   }
 

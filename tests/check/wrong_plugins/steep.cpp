@@ -1,4 +1,4 @@
-// Wrong: so steep in the query that its last bits decide.
+// Wrong: it swings so fast with the query that the query's last bits decide.
 #include "wrong.hpp"
 
 namespace sextant::wrong {
@@ -9,7 +9,7 @@ struct Steep {
   GateSpec gate_spec(int) const { return {.input = GateInput::query, .weight_name = "edge", .weight_std = 0}; }
   template <class T>
   T gate(NoWeights<T> const&, int, Head, T const& z) const {
-    return math::sigmoid(T(40.0) * z);
+    return math::sin(T(300.0) * z);
   }
   template <class T>
   T bias(NoWeights<T> const&, Site<T> const& at) const {
