@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace sextant::text {
+namespace sextant::tokens {
 
 /// GGUF's numbers (tokenizer.ggml.token_type).
 enum class TokenType : std::uint8_t { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
@@ -27,14 +27,17 @@ struct Vocabulary {
   std::vector<std::string> merges;  ///< tokenizer.ggml.merges, "left right", the first merges first; gpt2 only
 
   std::optional<std::int32_t> bos, eos, unk, pad;  ///< tokenizer.ggml.{bos,eos,unknown,padding}_token_id
-  std::optional<bool> add_bos, add_eos;            ///< tokenizer.ggml.add_{bos,eos}_token; unset: as the model's kind has it
-  std::optional<bool> add_space_prefix;            ///< tokenizer.ggml.add_space_prefix; unset: as the model's kind has it
+  std::optional<bool> add_bos, add_eos;  ///< tokenizer.ggml.add_{bos,eos}_token; unset: as the model's kind has it
+  std::optional<bool> add_space_prefix;  ///< tokenizer.ggml.add_space_prefix; llama only, unset: true
 
   // What a name stands for in a GGUF file and tokenizer.json spells out. Leave as they are when `pre` is set.
   std::vector<std::string> splits;    ///< regular expressions, each splits the pieces of the one before
   std::optional<bool> ignore_merges;  ///< a piece that is a token is taken whole, whatever the merges say
+  bool prefix_space = false;          ///< a text that does not begin with a space is given one
   bool nfc = false;                   ///< text is normalised to NFC first
+  bool unk_for_bytes = false;         ///< a byte without token becomes unk; otherwise it is dropped, and counted
+  bool fuse_unk = false;              ///< neighbouring unk become one
   std::vector<Strip> strips;          ///< by token; empty: none strips
 };
 
-}  // namespace sextant::text
+}  // namespace sextant::tokens
