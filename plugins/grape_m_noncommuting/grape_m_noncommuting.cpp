@@ -9,7 +9,7 @@
 // changes, O(rD) per token after it. Derivatives go through exp (common/skew.hpp), never through eigenvectors.
 //
 // Source: "Group Representational Position Encoding", arXiv:2512.07805, appendix D.
-#include "spectral_turn.hpp"
+#include <common/spectral_turn.hpp>
 
 #include <sextant/encoding/ladder.hpp>
 #include <sextant/plugin.hpp>

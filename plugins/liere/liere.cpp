@@ -3,10 +3,13 @@
 //   R(p) = exp(sum over axes a of p[a] S_a), blockwise with blocks of n channels, S_a skew from n(n-1)/2 numbers
 //   q~ = R(p_i) q,  k~ = R(p_j) k
 //
-// With several axes and n > 2 the S_a do not commute: logits then depend on more than p_i - p_j. One exponential per
-// token, block and head, kept until the layer's next call: n D numbers per token and head.
+// With several axes and n > 2 the S_a do not commute: logits then depend on more than p_i - p_j. That takes one
+// exponential per token, block and head, kept until the layer's next call: n D numbers per token and head. One axis takes
+// none of that (line.hpp).
 //
 // Source: Ostmeier et al., "LieRE: Lie Rotational Positional Encodings", arXiv:2406.10322.
+#include "line.hpp"
+
 #include <common/partial_sums.hpp>
 #include <common/raster.hpp>
 #include <common/skew.hpp>
@@ -16,7 +19,7 @@
 
 namespace sextant::plugins {
 
-/// Tensors: upper [H or 1, axes, blocks, n(n-1)/2].
+/// Several axes. Tensors: upper [H or 1, axes, blocks, n(n-1)/2].
 template <class T>
 class LiereTransform final : public Transform<T> {
  public:
@@ -215,6 +218,7 @@ struct Liere {
   int axes() const { return axis_count; }
   template <class T>
   std::unique_ptr<Transform<T>> transform(Shape const& shape) const {
+    if (axis_count == 1) return std::make_unique<LiereLine<T>>(width(shape), per_head);
     return std::make_unique<LiereTransform<T>>(axis_count, width(shape), per_head);
   }
 };

@@ -60,6 +60,22 @@ TEST_CASE("liere: one axis sees distances alone; two axes with blocks past 2 do 
   CHECK(shift(2, 3, {0.1, 0.4, 0.3, 0.2}, 0.5) > 1e-2);
 }
 
+TEST_CASE("liere: one axis is two axes with nothing along the second, for any number of tokens", "[liere][law]") {
+  for (bool per_head : {true, false}) {
+    std::vector<double> line, plane;
+    for (int i = 0; i < 70; ++i) {
+      line.push_back(0.4 * i - 3);
+      plane.insert(plane.end(), {line.back(), 0.0});
+    }
+    TransformRig one(*encoding_of("liere", liere(1, 4, per_head)), heads_of(2, 8), line);
+    TransformRig two(*encoding_of("liere", liere(2, 4, per_head)), heads_of(2, 8), plane, 2);
+    auto const& both = two.tensors()[0];  // [2 or 1, 2 axes, 2 blocks, 6]
+    for (int h = 0; h < (per_head ? 2 : 1); ++h) std::copy_n(&both[h * 24], 12, &one.tensors()[0][h * 12]);
+    auto const x = TransformRig<>::numbers("x", 70 * 8);
+    CHECK(worst(one.forward(x, Side::key, 1), two.forward(x, Side::key, 1)) < 1e-11);
+  }
+}
+
 TEST_CASE("liere: blocks of 2 are RoPE with mixed axes, turned clockwise", "[liere][law]") {
   TransformRig rig(*encoding_of("liere", liere(2, 2)), heads_of(1, 6), {0.3, 0.7}, 2);
   auto const& u = rig.tensors()[0];  // [1, 2 axes, 3 blocks, 1]
@@ -73,6 +89,8 @@ TEST_CASE("liere: gradients are the central differences, at equal frequencies an
   for (bool per_head : {true, false}) {
     TransformRig rig(*encoding_of("liere", liere(2, 3, per_head)), heads_of(2, 6), {0, 0, 0.3, -0.2, 1, 0.5}, 2);
     rig.check_gradients();
+    TransformRig line(*encoding_of("liere", liere(1, 3, per_head)), heads_of(2, 6), {0, 0.3, -2.5});
+    line.check_gradients();
   }
   TransformRig rig(*encoding_of("liere", liere(1, 4)), heads_of(1, 4), {0, 0.5, 1});
   rig.tensors()[0] = {0.9, 0, 0, 0, 0, 0.9};
