@@ -50,17 +50,36 @@ TEMPLATE_TEST_CASE("activation: swiglu and gelu equal their definition", "[activ
   CHECK(worst < tolerance);
 }
 
-TEST_CASE("activation: swiglu's gradient equals central differences, also in the memory of its input",
+TEMPLATE_TEST_CASE("activation: geglu equals its definition", "[activation][reference][geglu]", float, double) {
+  auto const gate_up = test::random2<TestType>("gate_up", rows, 2 * width, 3);
+  View2<TestType> out("out", rows, width);
+  geglu_forward<TestType>(Exec(), gate_up, out);
+  double worst = 0;
+  for (int i = 0; i < rows; ++i)
+    for (int c = 0; c < width; ++c) {
+      double const gate = gate_up(i, c), up = gate_up(i, width + c);
+      double const expected =
+          0.5 * gate * (1 + std::tanh(std::sqrt(2 / M_PI) * (gate + 0.044715 * gate * gate * gate))) * up;
+      worst = std::max(worst, std::abs(out(i, c) - expected) / (1 + std::abs(expected)));
+    }
+  CHECK(worst < (std::is_same_v<TestType, float> ? 2e-6 : 1e-14));
+}
+
+TEST_CASE("activation: gradients of swiglu and geglu equal central differences, also in the memory of their input",
           "[activation][gradient]") {
+  bool const gelu = GENERATE(false, true);
   auto const x = test::random2<double>("x", rows, 2 * width, 2), weight = test::random2<double>("weight", rows, width);
   View2<double> out("out", rows, width), grad("grad", rows, 2 * width);
   auto const loss = [&] {
-    swiglu_forward<double>(Exec(), x, out);
+    gelu ? geglu_forward<double>(Exec(), x, out) : swiglu_forward<double>(Exec(), x, out);
     return test::weighted(out, weight);
   };
-  swiglu_backward<double>(Exec(), x, weight, grad);
+  auto const backward = [&](View2<double> const& to) {
+    gelu ? geglu_backward<double>(Exec(), x, weight, to) : swiglu_backward<double>(Exec(), x, weight, to);
+  };
+  backward(grad);
   CHECK(test::gradient_error(x.data(), grad.data(), static_cast<int>(x.size()), loss) < 1e-8);
-  swiglu_backward<double>(Exec(), x, weight, x);
+  backward(x);
   CHECK(test::same_bits(x, grad));
 }
 

@@ -48,6 +48,25 @@ TEMPLATE_TEST_CASE("matmul: every shape, transposition and accumulation equals t
         }
 }
 
+TEMPLATE_TEST_CASE("matmul: products of few rows equal the plain loop, each row whatever stands beside it",
+                   "[matmul][reference][few]", float, double) {
+  double const unit = std::is_same_v<TestType, float> ? 0x1p-24 : 0x1p-53;
+  for (int const n : {1, 31, 530})
+    for (int const k : {1, 576, 1025}) {
+      Product<TestType> six(6, n, k, Op::plain, Op::transposed), plain(6, n, k, Op::plain, Op::transposed);
+      kernels::matmul_few<TestType>(Exec(), six.a, six.b, six.c);
+      reference::matmul<TestType>(plain.a, Op::plain, plain.b, Op::transposed, plain.c);
+      INFO(n << " columns, " << k << " terms");
+      CHECK(test::largest_difference(six.c, plain.c) <= bound(k, unit));
+      View2<TestType> const one("one", 1, n), row(six.a.data() + 4 * k, 1, k);
+      kernels::matmul_few<TestType>(Exec(), row, six.b, one);
+      CHECK(test::same_bits(one, View2<TestType>(six.c.data() + 4 * n, 1, n)));
+    }
+  Product<TestType> seven(7, 3, 3, Op::plain, Op::transposed);
+  CHECK_THROWS_WITH(kernels::matmul_few<TestType>(Exec(), seven.a, seven.b, seven.c),
+                    "matmul_few: 7 rows, expected at most 6");
+}
+
 TEST_CASE("matmul: reads and writes blocks of wider matrices and nothing beside them", "[matmul]") {
   auto const a = test::random2<float>("wide a", 30, 50), b = test::random2<float>("wide b", 20, 60);
   View2<float> c("c", 30, 40);

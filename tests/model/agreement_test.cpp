@@ -243,6 +243,89 @@ TEST_CASE("model: loss by token is the mean that training sees, and zero where n
   CHECK(model.loss_and_gradient(Exec(), batch) == Catch::Approx(total / count).epsilon(1e-12));
 }
 
+TEST_CASE("model: the last logits of each row, and logits in pieces, are rows of all logits", "[model][logits]") {
+  auto const config = test::tiny_config();
+  Model<float> model(config, test::make_position(config, "rope"), 3);
+  for (int const rows : {1, 3}) {
+    auto const batch = test::random_batch("last", rows, 17, vocabulary);
+    auto const full = test::all_logits(model, batch);
+    for (int const last : {1, 2, 17}) {
+      INFO(rows << " rows, the last " << last);
+      View2<float> const found("last", static_cast<std::size_t>(rows * last), vocabulary);
+      KvCache<float> cache(config, rows, 17);
+      for (bool const cached : {false, true}) {
+        if (cached)
+          model.logits(Exec(), batch, cache, found);
+        else
+          model.logits(Exec(), batch, found);
+        for (int row = 0; row < rows; ++row)
+          for (int i = 0; i < last; ++i)
+            CHECK(row_difference(found, row * last + i, full, row * 17 + 17 - last + i) < (cached ? 2e-5 : 1e-30));
+      }
+    }
+    std::int64_t next = 0;
+    model.each_logits(Exec(), batch, [&](std::int64_t first, View2<float> const& logits) {
+      CHECK(first == next);
+      for (int i = 0; i < logits.extent_int(0); ++i) CHECK(row_difference(logits, i, full, int(first) + i) == 0);
+      next = first + logits.extent_int(0);
+    });
+    CHECK(next == batch.count());
+    View2<float> const wrong("wrong", static_cast<std::size_t>(rows * 17 + 1), vocabulary);
+    CHECK_THROWS_WITH(model.logits(Exec(), batch, wrong), Catch::Matchers::ContainsSubstring("model: logits are ["));
+  }
+}
+
+TEST_CASE("model: rows past those evaluated at once, and a vocabulary past the logits formed at once, change nothing",
+          "[model][logits]") {
+  auto config = test::tiny_config();
+  config.vocabulary = 50000;  // 96 tokens' logits at once
+  config.layers = 1;
+  Model<float> model(config, test::make_position(config, "rope"), 3);
+  auto const batch = test::random_batch("long", 1, 200, config.vocabulary);
+  View2<double> const nll("nll", 1, 200);
+  model.loss_per_token(Exec(), batch, nll);
+  View2<float> const one("one", 1, 50000);
+  std::int64_t next = 0;
+  int pieces = 0;
+  model.each_logits(Exec(), batch, [&](std::int64_t first, View2<float> const& logits) {
+    CHECK(first == next);
+    next = first + logits.extent_int(0), ++pieces;
+    for (int i = 0; i < logits.extent_int(0); ++i) {
+      double largest = -INFINITY, total = 0;
+      for (int v = 0; v < 50000; ++v) largest = std::max(largest, double(logits(i, v)));
+      for (int v = 0; v < 50000; ++v) total += std::exp(double(logits(i, v)) - largest);
+      double const expected = largest + std::log(total) - double(logits(i, batch.targets(0, int(first) + i)));
+      REQUIRE(nll(0, int(first) + i) == Catch::Approx(expected).epsilon(1e-5));
+    }
+  });
+  CHECK(pieces == 3);
+}
+
+TEST_CASE(
+    "model: an unfilled model is zero but for what its encoding trains, and takes memory for gradients when it trains",
+    "[model][memory]") {
+  auto const config = test::tiny_config();
+  auto const position = test::make_position(config, "t5");
+  Model<double> zero(config, position, 3, Start::zero), drawn(config, position, 3);
+  for (auto const& slice : zero.layout().slices()) {
+    auto const found = zero.parameter(slice.name), full = drawn.parameter(slice.name);
+    double worst = 0, largest = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      worst = std::max(worst, std::abs(found(i) - (slice.name.starts_with("position.") ? full(i) : 0)));
+      largest = std::max(largest, std::abs(full(i)));
+    }
+    INFO(slice.name);
+    CHECK(worst == 0);
+    CHECK(largest > 0);
+  }
+  CHECK_THROWS_WITH(drawn.gradients(), "model: there are no gradients before the first loss_and_gradient");
+  auto const batch = test::random_batch("memory", 2, 5, vocabulary);
+  test::all_logits(drawn, batch);
+  CHECK_THROWS_WITH(drawn.gradient("norm.weight"), "model: there are no gradients before the first loss_and_gradient");
+  drawn.loss_and_gradient(Exec(), batch);
+  CHECK(drawn.gradients().size() == drawn.layout().size());
+}
+
 TEST_CASE("model: the cache refuses more tokens than it has room for, and goes back", "[model][error]") {
   auto const config = test::tiny_config();
   Model<float> model(config, test::make_position(config, "rope"), 3);

@@ -78,6 +78,18 @@ TEST_CASE("model: every gradient with LayerNorm, GELU, QK-norm, an untied output
   check_gradients(config, {{"rope", {}, {}}}, test::random_batch("b", 2, 6, config.vocabulary));
 }
 
+TEST_CASE(
+    "model: every gradient of a Gemma-like decoder with biases of query, key and value equals central differences",
+    "[model][gradient][qkv_bias][geglu]") {
+  auto config = test::tiny_config();
+  config.mlp = MlpKind::geglu;
+  config.qkv_bias = true;
+  config.embedding_scale = std::sqrt(config.width);
+  config.qk_norm = GENERATE(false, true);
+  config.kv_shift = GENERATE(false, true);
+  check_gradients(config, {{"rope", {}, {}}}, test::random_batch("b", 2, 6, config.vocabulary));
+}
+
 TEST_CASE("model: gradients of what encodings learn equal central differences", "[model][gradient]") {
   auto const config = test::tiny_config();
   auto const batch = test::random_batch("c", 2, 6, config.vocabulary);

@@ -91,10 +91,43 @@ void gelu_backward(Exec const& exec, View2<T const> const& x, View2<T const> con
       });
 }
 
+template <class T>
+void geglu_forward(Exec const& exec, View2<T const> const& gate_up, View2<T> const& out) {
+  expect_shape("geglu", gate_up, out, 2);
+  int const width = out.extent_int(1);
+  for_rows(
+      exec, "sextant::geglu", out.extent_int(0), KOKKOS_LAMBDA(int i) {
+        T const* const row = &gate_up(i, 0);
+        T* const to = &out(i, 0);
+        for (int c = 0; c < width; ++c) to[c] = gelu(row[c]) * row[width + c];
+      });
+}
+
+template <class T>
+void geglu_backward(Exec const& exec, View2<T const> const& gate_up, View2<T const> const& grad_out,
+                    View2<T> const& grad_gate_up) {
+  expect_shape("geglu backward", gate_up, grad_out, 2);
+  expect_shape("geglu backward", gate_up, grad_gate_up);
+  int const width = grad_out.extent_int(1);
+  for_rows(
+      exec, "sextant::geglu_backward", grad_out.extent_int(0), KOKKOS_LAMBDA(int i) {
+        T const *const row = &gate_up(i, 0), *const grad = &grad_out(i, 0);
+        T* const to = &grad_gate_up(i, 0);
+#pragma omp simd  // aliases only entry by entry
+        for (int c = 0; c < width; ++c) {
+          T const gate = row[c], up = row[width + c], d = grad[c];
+          to[c] = d * up * gelu_slope(gate);
+          to[width + c] = d * gelu(gate);
+        }
+      });
+}
+
 #define SEXTANT_INSTANTIATE(T)                                                                               \
   template void swiglu_forward(Exec const&, View2<T const> const&, View2<T> const&);                         \
   template void swiglu_backward(Exec const&, View2<T const> const&, View2<T const> const&, View2<T> const&); \
   template void gelu_forward(Exec const&, View2<T const> const&, View2<T> const&);                           \
+  template void geglu_forward(Exec const&, View2<T const> const&, View2<T> const&);                          \
+  template void geglu_backward(Exec const&, View2<T const> const&, View2<T const> const&, View2<T> const&);  \
   template void gelu_backward(Exec const&, View2<T const> const&, View2<T const> const&, View2<T> const&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

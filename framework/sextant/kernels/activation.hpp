@@ -23,4 +23,13 @@ void gelu_forward(Exec const& exec, View2<T const> const& x, View2<T> const& out
 template <class T>
 void gelu_backward(Exec const& exec, View2<T const> const& x, View2<T const> const& grad_out, View2<T> const& grad_x);
 
+/// out = gelu(gate) * up; views as swiglu's.
+template <class T>
+void geglu_forward(Exec const& exec, View2<T const> const& gate_up, View2<T> const& out);
+
+/// grad_gate_up may be gate_up itself.
+template <class T>
+void geglu_backward(Exec const& exec, View2<T const> const& gate_up, View2<T const> const& grad_out,
+                    View2<T> const& grad_gate_up);
+
 }  // namespace sextant::kernels

@@ -3,6 +3,7 @@
 #include <sextant/base/error.hpp>
 #include <sextant/kernels/matmul.hpp>
 #include <sextant/kernels/row_math.hpp>
+#include <sextant/kernels/small_matmul.hpp>
 
 #include <omp.h>
 #include <oneapi/dnnl/dnnl.h>
@@ -15,6 +16,7 @@ namespace {
 constexpr int row_block = 96;      // a multiple of the rows of every register block that oneDNN has
 constexpr int col_block = 512;     // columns of a block; wider outputs are cut
 constexpr int sum_block = 1024;    // terms of one partial sum when a is transposed
+constexpr int few_cols = 32;       // columns of a task of matmul_few
 constexpr int weight_block = 192;  // rows of a block of a weight's gradient
 
 // A block cut short is filled up with zero rows to a multiple of this, so that its rows meet the kernel that a full block
@@ -178,6 +180,21 @@ void matmul(Exec const& exec, Matrix<T const> const& a, Op op_a, Matrix<T const>
     matmul_sums(exec, size, a, b, op_b, c, into);
 }
 
+template <class T>
+void matmul_few(Exec const& exec, Matrix<T const> const& a, Matrix<T const> const& b, Matrix<T> const& c) {
+  Size const size = checked(a, Op::plain, b, Op::transposed, c);
+  expect(size.rows <= few_rows, "matmul_few: ", size.rows, " rows, expected at most ", few_rows);
+  if (size.rows == 0) return;
+  Kokkos::parallel_for("sextant::matmul_few", Kokkos::RangePolicy<Exec>(exec, 0, blocks_of(size.cols, few_cols)),
+                       [=](int block) {
+                         int const col = block * few_cols, cols = std::min(few_cols, size.cols - col);
+                         small_nt(a.data(), a.stride(0), size.rows, b.data() + col * b.stride(0), b.stride(0), cols,
+                                  size.terms, T(1), c.data() + col, c.stride(0));
+                       });
+}
+
+template void matmul_few(Exec const&, Matrix<float const> const&, Matrix<float const> const&, Matrix<float> const&);
+template void matmul_few(Exec const&, Matrix<double const> const&, Matrix<double const> const&, Matrix<double> const&);
 template void matmul(Exec const&, Matrix<float const> const&, Op, Matrix<float const> const&, Op, Matrix<float> const&,
                      Into);
 template void matmul(Exec const&, Matrix<double const> const&, Op, Matrix<double const> const&, Op,

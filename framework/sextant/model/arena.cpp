@@ -47,10 +47,10 @@ Slice const& Layout::find(std::string const& name) const {
 }
 
 template <class T>
-void Layout::initialise(std::uint64_t seed, View1<T> const& arena) const {
+void Layout::initialise(std::uint64_t seed, View1<T> const& arena, std::size_t first) const {
   expect(arena.extent(0) == size_, "arena: ", arena.extent(0), " entries, expected ", size_);
-  auto const host = Kokkos::create_mirror_view(arena);
-  for (std::size_t s = 0; s < slices_.size(); ++s) {
+  auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), arena);
+  for (std::size_t s = first; s < slices_.size(); ++s) {
     Stream const stream(seed, "init/" + slices_[s].name);
     std::size_t const size = slices_[s].size();
     T* const to = host.data() + slices_[s].offset;
@@ -63,7 +63,7 @@ void Layout::initialise(std::uint64_t seed, View1<T> const& arena) const {
   Kokkos::deep_copy(arena, host);
 }
 
-template void Layout::initialise(std::uint64_t, View1<float> const&) const;
-template void Layout::initialise(std::uint64_t, View1<double> const&) const;
+template void Layout::initialise(std::uint64_t, View1<float> const&, std::size_t) const;
+template void Layout::initialise(std::uint64_t, View1<double> const&, std::size_t) const;
 
 }  // namespace sextant::model

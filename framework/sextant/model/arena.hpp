@@ -38,9 +38,10 @@ class Layout {
   Slice const& find(std::string const& name) const;
   bool has(std::string const& name) const { return index_.count(name) > 0; }
 
-  /// Every entry from Stream(seed, "init/" + name): a parameter does not depend on which others exist.
+  /// Every entry from Stream(seed, "init/" + name): a parameter does not depend on which others exist. Those added before
+  /// the `first` stay as they are.
   template <class T>
-  void initialise(std::uint64_t seed, View1<T> const& arena) const;
+  void initialise(std::uint64_t seed, View1<T> const& arena, std::size_t first = 0) const;
 
  private:
   std::vector<Slice> slices_;

@@ -4,7 +4,11 @@
 
 namespace sextant::model {
 namespace {
-constexpr int logits_at_once = 1 << 22;  // entries
+// Rows of logits formed at once: about 4M entries, and where they are few, whole blocks of the product's 96 rows.
+int logits_at_once(int vocabulary) {
+  int const rows = (1 << 22) / vocabulary;
+  return rows >= 1024 ? rows : std::max(1, rows / 96) * 96;
+}
 
 template <class T>
 View2<T> array(char const* label, int rows, int width) {
@@ -53,7 +57,7 @@ Buffers<T>::Buffers(ModelConfig const& config, int batch_size, int length, Keep 
     layers.back().x = keep == Keep::nothing ? x : array<T>("sextant::x", n, config.width);
   }
   branch = array<T>("sextant::branch", n, config.width);
-  logits = array<T>("sextant::logits", std::min(n, std::max(1, logits_at_once / config.vocabulary)), config.vocabulary);
+  logits = array<T>("sextant::logits", std::min(n, logits_at_once(config.vocabulary)), config.vocabulary);
   nll = View1<double>(uninitialized("sextant::nll"), static_cast<std::size_t>(n));
   target = View1<int>(uninitialized("sextant::target"), static_cast<std::size_t>(n));
   if (keep == Keep::nothing) return;

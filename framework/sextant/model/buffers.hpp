@@ -26,6 +26,7 @@ struct LayerBuffers {
   View2<T> middle, middle_normed, middle_stats;  ///< x + attention's branch [rows, width], its norm, [rows, 2]
   View2<T> mlp_in, mlp_active;                   ///< before and after the nonlinearity
   encoding::TokenState<T> tokens;
+  bool few = false;  ///< a cached pass over few tokens: projections by matmul_few
 };
 
 template <class T>
@@ -35,7 +36,7 @@ struct Buffers {
   std::vector<LayerBuffers<T>> layers;
   View2<T> x, x_normed, x_stats;  ///< after the last layer [rows, width], its norm, [rows, 2]
   View2<T> branch;                ///< [rows, width], what is about to join the residual stream
-  View2<T> logits;                ///< [at most 4M / vocabulary rows, vocabulary]
+  View2<T> logits;                ///< [some rows, vocabulary], as many as are formed at once
   View1<double> nll;              ///< [rows]
   View1<int> target;              ///< [rows], negative where nothing is predicted
   kernels::AttentionWorkspace attention;

@@ -8,10 +8,10 @@ namespace sextant::model {
 
 using kernels::NormKind;
 
-/// swiglu: down(silu(gate x) * up x).  gelu: down(gelu(up x)), as GPT-2.
-enum class MlpKind { swiglu, gelu };
+/// swiglu: down(silu(gate x) * up x).  gelu: down(gelu(up x)), as GPT-2.  geglu: down(gelu(gate x) * up x), as Gemma.
+enum class MlpKind { swiglu, gelu, geglu };
 
-/// A decoder of pre-norm blocks, without biases in its projections.
+/// A decoder of pre-norm blocks, without biases in its projections but those of qkv_bias.
 struct ModelConfig {
   int vocabulary = 256;
   int layers = 4;
@@ -24,8 +24,10 @@ struct ModelConfig {
   NormKind norm = NormKind::rmsnorm;
   double norm_eps = 1e-5;
   bool qk_norm = false;   ///< RMSNorm of every query and key head, one gain per layer for each, before any rotation
+  bool qkv_bias = false;  ///< the projections to query, key and value add a bias, as Qwen2's
   bool kv_shift = false;  ///< keys and values are mixed with those of the token before, before any norm or rotation
   bool tie_embedding = true;
+  double embedding_scale = 1;  ///< multiplies a token's row as it enters, not as the output, as Gemma's sqrt(width)
   bool causal = true;
   double init_std = 0.02;
   bool residual_by_depth = true;  ///< what writes to the residual stream starts at init_std / sqrt(2 layers)
@@ -33,7 +35,8 @@ struct ModelConfig {
   int query_width() const { return heads * head_dim; }
   int kv_width() const { return kv_heads * head_dim; }
   int qkv_width() const { return query_width() + 2 * kv_width(); }
-  int mlp_in_width() const { return mlp == MlpKind::swiglu ? 2 * mlp_width : mlp_width; }
+  bool gated() const { return mlp != MlpKind::gelu; }
+  int mlp_in_width() const { return gated() ? 2 * mlp_width : mlp_width; }
 
   /// Throws Error naming the first member out of range.
   void check() const;

@@ -2,6 +2,7 @@
 #include <sextant/base/error.hpp>
 #include <sextant/model/layer.hpp>
 #include <sextant/model/model.hpp>
+#include <sextant/model/rows.hpp>
 
 namespace sextant::model {
 
@@ -71,7 +72,7 @@ void note_tokens(Exec const& exec, Batch const& batch, KvCache<T>& cache) {
 template <class T>
 void Model<T>::logits(Exec const& exec, Batch const& batch, KvCache<T>& cache, View2<T> const& logits) {
   batch.check(exec, config_.vocabulary);
-  check_logits(batch, logits);
+  int const last_tokens = check_logits(batch, logits);
   expect(config_.causal, "model: a model that also looks ahead cannot read its text in pieces");
   expect(cache.batch() == batch.size(), "model: the cache has ", cache.batch(), " rows, expected ", batch.size());
   int const first = cache.length(), count = batch.seq_len(), total = first + count;
@@ -89,9 +90,8 @@ void Model<T>::logits(Exec const& exec, Batch const& batch, KvCache<T>& cache, V
   View1<int> const last_document("sextant::last_document", static_cast<std::size_t>(batch.size()));
   for (int b = 0; first > 0 && b < batch.size(); ++b) last_document(b) = cache.document(b, first - 1);
   LayerBuffers<T>& layer = plan.layers.front();  // one for all: nothing is kept
-  kernels::embedding_forward<T>(exec, weights_.embedding, View1<int const>(batch.tokens.data(), batch.tokens.size()),
-                                layer.x);
-  if (binding_.embeds()) binding_.embed(exec, layer.x);
+  layer.few = batch.count() <= kernels::few_rows;
+  embed(exec, batch, layer.x);
   kernels::norm_forward<T>(exec, norm_of(config_, weights_.layers.front().attention_norm), as_groups(layer.x),
                            as_groups(layer.x_normed), layer.x_stats);
   for (int index = 0; index < config_.layers; ++index) {
@@ -120,7 +120,11 @@ void Model<T>::logits(Exec const& exec, Batch const& batch, KvCache<T>& cache, V
                                  layer.middle, plan.branch, last ? plan.x : layer.x,
                                  last ? plan.x_normed : layer.x_normed, last ? plan.x_stats : layer.x_stats);
   }
-  kernels::matmul<T>(exec, plan.x_normed, kernels::Op::plain, weights_.output, kernels::Op::transposed, logits);
+  auto const read = last_rows(exec, plan.x_normed, count, last_tokens);
+  if (layer.few)
+    kernels::matmul_few<T>(exec, read, weights_.output, logits);
+  else
+    kernels::matmul<T>(exec, read, kernels::Op::plain, weights_.output, kernels::Op::transposed, logits);
   exec.fence();
   cache.advance(count);
 }

@@ -1,4 +1,5 @@
 #include <sextant/kernels/activation.hpp>
+#include <sextant/kernels/affine.hpp>
 #include <sextant/kernels/token_shift.hpp>
 #include <sextant/model/layer.hpp>
 
@@ -12,8 +13,11 @@ using kernels::Op;
 namespace {
 // y = x weight^T, as every projection of the model is.
 template <class T>
-void linear(Exec const& exec, View2<T> const& x, View2<T> const& weight, View2<T> const& y) {
-  matmul<T>(exec, x, Op::plain, weight, Op::transposed, y);
+void linear(Exec const& exec, bool few, View2<T> const& x, View2<T> const& weight, View2<T> const& y) {
+  if (few)
+    kernels::matmul_few<T>(exec, x, weight, y);
+  else
+    matmul<T>(exec, x, Op::plain, weight, Op::transposed, y);
 }
 
 // grad_x = grad_y weight, grad_weight += grad_y^T x.
@@ -22,6 +26,30 @@ void linear_backward(Exec const& exec, View2<T> const& x, View2<T> const& weight
                      View2<T> const& grad_x, View2<T> const& grad_weight) {
   matmul<T>(exec, grad_y, Op::transposed, x, Op::plain, grad_weight, Into::add);
   matmul<T>(exec, grad_y, Op::plain, weight, Op::plain, grad_x);
+}
+
+template <class T>
+void activate(Exec const& exec, MlpKind kind, View2<T> const& in, View2<T> const& out) {
+  switch (kind) {
+    case MlpKind::swiglu:
+      return kernels::swiglu_forward<T>(exec, in, out);
+    case MlpKind::gelu:
+      return kernels::gelu_forward<T>(exec, in, out);
+    case MlpKind::geglu:
+      return kernels::geglu_forward<T>(exec, in, out);
+  }
+}
+template <class T>
+void activate_backward(Exec const& exec, MlpKind kind, View2<T> const& in, View2<T> const& grad_out,
+                       View2<T> const& grad_in) {
+  switch (kind) {
+    case MlpKind::swiglu:
+      return kernels::swiglu_backward<T>(exec, in, grad_out, grad_in);
+    case MlpKind::gelu:
+      return kernels::gelu_backward<T>(exec, in, grad_out, grad_in);
+    case MlpKind::geglu:
+      return kernels::geglu_backward<T>(exec, in, grad_out, grad_in);
+  }
 }
 
 template <class T>
@@ -102,9 +130,10 @@ QueryKeyValue<T> see_qkv(ModelConfig const& config, View2<T> const& qkv, View2<T
 template <class T>
 void project(Exec const& exec, ModelConfig const& config, LayerWeights<T> const& weights, LayerBuffers<T>& layer,
              int batch, View2<int> const& document, TokenBefore<T> const& before) {
-  linear(exec, layer.x_normed, weights.qkv, layer.qkv);
+  linear(exec, layer.few, layer.x_normed, weights.qkv, layer.qkv);
+  if (config.qkv_bias) kernels::add_to_rows<T>(exec, weights.qkv_bias, layer.qkv);
   if (config.kv_shift) {
-    linear(exec, layer.x_normed, weights.shift, layer.shift);
+    linear(exec, layer.few, layer.x_normed, weights.shift, layer.shift);
     kernels::token_shift_forward<T>(exec, layer.qkv.data() + config.query_width(), layer.qkv.extent_int(1), batch,
                                     layer.qkv.extent_int(0) / batch, config.head_dim,
                                     {layer.shift, layer.plain_kv, before.kv, document, before.document});
@@ -118,15 +147,12 @@ void project(Exec const& exec, ModelConfig const& config, LayerWeights<T> const&
 template <class T>
 void after_attention(Exec const& exec, ModelConfig const& config, LayerWeights<T> const& weights,
                      LayerBuffers<T>& layer, View2<T> const& branch) {
-  linear(exec, layer.attended, weights.output, branch);
+  linear(exec, layer.few, layer.attended, weights.output, branch);
   kernels::add_norm_forward<T>(exec, norm_of(config, weights.mlp_norm), layer.x, branch, layer.middle,
                                layer.middle_normed, layer.middle_stats);
-  linear(exec, layer.middle_normed, weights.mlp_in, layer.mlp_in);
-  if (config.mlp == MlpKind::swiglu)
-    kernels::swiglu_forward<T>(exec, layer.mlp_in, layer.mlp_active);
-  else
-    kernels::gelu_forward<T>(exec, layer.mlp_in, layer.mlp_active);
-  linear(exec, layer.mlp_active, weights.mlp_down, branch);
+  linear(exec, layer.few, layer.middle_normed, weights.mlp_in, layer.mlp_in);
+  activate(exec, config.mlp, layer.mlp_in, layer.mlp_active);
+  linear(exec, layer.few, layer.mlp_active, weights.mlp_down, branch);
 }
 
 template <class T>
@@ -148,10 +174,7 @@ void layer_backward(Pass<T> const& pass, int index, LayerWeights<T> const& weigh
   auto const& grad = buffers.grad;
   linear_backward(exec, layer.mlp_active, weights.mlp_down, grad, buffers.grad_active, grads.mlp_down);
   View2<T> const grad_mlp_in = layer.mlp_in;  // in the memory of what it is the gradient of
-  if (config.mlp == MlpKind::swiglu)
-    kernels::swiglu_backward<T>(exec, layer.mlp_in, buffers.grad_active, grad_mlp_in);
-  else
-    kernels::gelu_backward<T>(exec, layer.mlp_in, buffers.grad_active, grad_mlp_in);
+  activate_backward(exec, config.mlp, layer.mlp_in, buffers.grad_active, grad_mlp_in);
   linear_backward(exec, layer.middle_normed, weights.mlp_in, grad_mlp_in, buffers.grad_normed, grads.mlp_in);
   kernels::norm_backward<T>(exec, norm_of(config, weights.mlp_norm), as_groups(layer.middle), layer.middle_stats,
                             as_groups(buffers.grad_normed), as_groups(grad), true, grads.mlp_norm.gain,
@@ -163,6 +186,7 @@ void layer_backward(Pass<T> const& pass, int index, LayerWeights<T> const& weigh
     kernels::token_shift_backward<T>(exec, buffers.grad_qkv.data() + config.query_width(),
                                      buffers.grad_qkv.extent_int(1), buffers.batch, buffers.seq_len, config.head_dim,
                                      {layer.shift, layer.plain_kv, {}, document, {}});
+  if (config.qkv_bias) kernels::add_rows<T>(exec, buffers.grad_qkv, grads.qkv_bias);
   linear_backward(exec, layer.x_normed, weights.qkv, buffers.grad_qkv, buffers.grad_normed, grads.qkv);
   if (config.kv_shift) {
     matmul<T>(exec, layer.shift, Op::transposed, layer.x_normed, Op::plain, grads.shift, Into::add);

@@ -1,7 +1,9 @@
 #include <sextant/base/error.hpp>
+#include <sextant/kernels/affine.hpp>
 #include <sextant/kernels/loss.hpp>
 #include <sextant/model/layer.hpp>
 #include <sextant/model/model.hpp>
+#include <sextant/model/rows.hpp>
 
 #include <algorithm>
 
@@ -13,17 +15,6 @@ using kernels::matmul;
 using kernels::Op;
 
 namespace {
-constexpr int evaluated_at_once = 4096;  // tokens
-
-template <class T>
-View2<T> rows_of(View2<T> const& x, int first, int rows) {
-  return View2<T>(x.data() + first * x.extent(1), static_cast<std::size_t>(rows), x.extent(1));
-}
-template <class T>
-View1<T> part_of(View1<T> const& x, int first, int count) {
-  return View1<T>(x.data() + first, static_cast<std::size_t>(count));
-}
-
 std::shared_ptr<encoding::Position const> checked(ModelConfig const& config,
                                                   std::shared_ptr<encoding::Position const> position) {
   config.check();
@@ -36,42 +27,16 @@ std::shared_ptr<encoding::Position const> checked(ModelConfig const& config,
          ", ", config.width);
   return position;
 }
-
-// Targets of the batch in a row, negative for padding too; returns how many are predicted.
-std::int64_t gather_targets(Exec const& exec, Batch const& batch, View1<int> const& target) {
-  int const *const targets = batch.targets.data(), *const documents = batch.documents.data();
-  std::int64_t predicted = 0;
-  Kokkos::parallel_reduce(
-      "sextant::gather_targets", Kokkos::RangePolicy<Exec>(exec, 0, batch.count()),
-      KOKKOS_LAMBDA(std::int64_t i, std::int64_t & count) {
-        target(i) = documents && documents[i] < 0 ? -1 : targets[i];
-        count += target(i) >= 0;
-      },
-      predicted);
-  return predicted;
-}
-
-// Calls body(first row, last row, logits of these rows) for the rows of x_normed, as many at once as logits hold.
-template <class T, class Body>
-void for_logits(Exec const& exec, Weights<T> const& weights, Buffers<T> const& buffers, Body const& body) {
-  int const step = buffers.logits.extent_int(0);
-  for (int first = 0; first < buffers.rows(); first += step) {
-    int const count = std::min(step, buffers.rows() - first);
-    auto const logits = rows_of(buffers.logits, 0, count);
-    matmul<T>(exec, rows_of(buffers.x_normed, first, count), Op::plain, weights.output, Op::transposed, logits);
-    body(first, count, logits);
-  }
-}
 }  // namespace
 
 template <class T>
-Model<T>::Model(ModelConfig const& config, std::shared_ptr<encoding::Position const> position, std::uint64_t seed)
+Model<T>::Model(ModelConfig const& config, std::shared_ptr<encoding::Position const> position, std::uint64_t seed,
+                Start start)
     : config_(config),
       binding_(checked(config, std::move(position)), config.layers),
       layout_(make_layout<T>(config_, binding_.slots())),
-      parameters_("sextant::parameters", layout_.size()),
-      gradients_("sextant::gradients", layout_.size()) {
-  layout_.initialise(seed, parameters_);
+      parameters_("sextant::parameters", layout_.size()) {
+  layout_.initialise(seed, parameters_, start == Start::drawn ? 0 : layout_.slices().size() - binding_.slots().size());
   attach();
 }
 
@@ -102,13 +67,26 @@ Model<T> Model<T>::with_position(std::shared_ptr<encoding::Position const> posit
 template <class T>
 void Model<T>::attach() {
   weights_ = see_weights(config_, layout_, parameters_);
-  grads_ = see_weights(config_, layout_, gradients_);
+  if (gradients_.size()) grads_ = see_weights(config_, layout_, gradients_);
   std::vector<View1<T>> weights, gradients;
   for (auto const& slot : binding_.slots()) {
     weights.push_back(parameter(slot.name));
-    gradients.push_back(gradient(slot.name));
+    if (gradients_.size()) gradients.push_back(gradient(slot.name));
   }
   binding_.attach(weights, gradients);
+}
+
+template <class T>
+void Model<T>::attach_gradients() {
+  if (gradients_.size() == layout_.size()) return;
+  gradients_ = View1<T>("sextant::gradients", layout_.size());
+  attach();
+}
+
+template <class T>
+View1<T> const& Model<T>::gradients() const {
+  expect(gradients_.size() == layout_.size(), "model: there are no gradients before the first loss_and_gradient");
+  return gradients_;
 }
 
 template <class T>
@@ -136,8 +114,19 @@ template <class T>
 Pass<T> Model<T>::begin(Exec const& exec, Batch const& batch, Buffers<T>& buffers) {
   View2<double> const position = batch.positions.size() ? batch.positions : running_positions(exec, batch.seq_len());
   binding_.begin(exec, {batch.size(), 0, batch.seq_len(), position, batch.documents});
-  for (int n = 0; n < config_.layers; ++n) binding_.reserve(buffers.layers[n].tokens, n, batch.size(), batch.seq_len());
+  for (int n = 0; n < config_.layers; ++n) {
+    buffers.layers[n].few = false;
+    binding_.reserve(buffers.layers[n].tokens, n, batch.size(), batch.seq_len());
+  }
   return {exec, config_, binding_, buffers, position, batch.documents};
+}
+
+template <class T>
+void Model<T>::embed(Exec const& exec, Batch const& batch, View2<T> const& x) {
+  kernels::embedding_forward<T>(exec, weights_.embedding, View1<int const>(batch.tokens.data(), batch.tokens.size()),
+                                x);
+  if (config_.embedding_scale != 1) kernels::multiply_by<T>(exec, config_.embedding_scale, x);
+  if (binding_.embeds()) binding_.embed(exec, x);
 }
 
 template <class T>
@@ -145,9 +134,7 @@ void Model<T>::forward(Pass<T> const& pass, Batch const& batch) {
   auto const& exec = pass.exec;
   auto& buffers = pass.buffers;
   LayerBuffers<T>& first = buffers.layers.front();
-  kernels::embedding_forward<T>(exec, weights_.embedding, View1<int const>(batch.tokens.data(), batch.tokens.size()),
-                                first.x);
-  if (binding_.embeds()) binding_.embed(exec, first.x);
+  embed(exec, batch, first.x);
   kernels::norm_forward<T>(exec, norm_of(config_, weights_.layers.front().attention_norm), as_groups(first.x),
                            as_groups(first.x_normed), first.x_stats);
   for (int index = 0; index < config_.layers; ++index) {
@@ -185,6 +172,7 @@ void Model<T>::backward(Pass<T> const& pass) {
     layer_backward(pass, index, weights_.layers[index], grads_.layers[index], layer);
   }
   if (binding_.embeds()) binding_.embed_backward(exec, buffers.grad);
+  if (config_.embedding_scale != 1) kernels::multiply_by<T>(exec, config_.embedding_scale, buffers.grad);
   kernels::embedding_backward<T>(exec, buffers.tokens, buffers.grad, grads_.embedding);
 }
 
@@ -192,6 +180,7 @@ template <class T>
 double Model<T>::loss_and_gradient(Exec const& exec, Batch const& batch, PassOptions const& options) {
   batch.check(exec, config_.vocabulary);
   expect(batch.targets.size() > 0, "model: a loss needs targets");
+  attach_gradients();
   Kokkos::deep_copy(exec, gradients_, T(0));
   int const rows_at_once =
       options.tokens_at_once ? std::clamp(options.tokens_at_once / batch.seq_len(), 1, batch.size()) : batch.size();
@@ -219,49 +208,6 @@ double Model<T>::loss_and_gradient(Exec const& exec, Batch const& batch, PassOpt
     total += kernels::sum(exec, plan.nll, scratch_);
   }
   return total * scale;
-}
-
-template <class T>
-void Model<T>::loss_per_token(Exec const& exec, Batch const& batch, View2<double> const& nll) {
-  batch.check(exec, config_.vocabulary);
-  expect(batch.targets.size() > 0, "model: a loss needs targets");
-  expect(nll.extent_int(0) == batch.size() && nll.extent_int(1) == batch.seq_len(), "model: nll is [", nll.extent(0),
-         ", ", nll.extent(1), "], expected [", batch.size(), ", ", batch.seq_len(), "] as tokens");
-  int const rows_at_once = std::clamp(evaluated_at_once / batch.seq_len(), 1, batch.size());
-  for (int row = 0; row < batch.size(); row += rows_at_once) {
-    Batch const part = batch.rows(row, std::min(rows_at_once, batch.size() - row));
-    Buffers<T>& plan = buffers(part.size(), part.seq_len(), Keep::nothing);
-    forward(begin(exec, part, plan), part);
-    gather_targets(exec, part, plan.target);
-    View1<double> const out(nll.data() + static_cast<std::size_t>(row) * batch.seq_len(),
-                            static_cast<std::size_t>(plan.rows()));
-    for_logits(exec, weights_, plan, [&](int first, int count, View2<T> const& logits) {
-      kernels::cross_entropy<T>(exec, logits, part_of(plan.target, first, count), part_of(out, first, count));
-    });
-  }
-  exec.fence();
-}
-
-template <class T>
-void Model<T>::logits(Exec const& exec, Batch const& batch, View2<T> const& logits) {
-  batch.check(exec, config_.vocabulary);
-  check_logits(batch, logits);
-  int const rows_at_once = std::clamp(evaluated_at_once / batch.seq_len(), 1, batch.size());
-  for (int row = 0; row < batch.size(); row += rows_at_once) {
-    Batch const part = batch.rows(row, std::min(rows_at_once, batch.size() - row));
-    Buffers<T>& plan = buffers(part.size(), part.seq_len(), Keep::nothing);
-    forward(begin(exec, part, plan), part);
-    matmul<T>(exec, plan.x_normed, Op::plain, weights_.output, Op::transposed,
-              rows_of(logits, row * batch.seq_len(), plan.rows()));
-  }
-  exec.fence();
-}
-
-template <class T>
-void Model<T>::check_logits(Batch const& batch, View2<T> const& logits) const {
-  expect(static_cast<std::int64_t>(logits.extent(0)) == batch.count() && logits.extent_int(1) == config_.vocabulary,
-         "model: logits are [", logits.extent(0), ", ", logits.extent(1), "], expected [", batch.count(), ", ",
-         config_.vocabulary, "]");
 }
 
 template class Model<float>;

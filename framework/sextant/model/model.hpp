@@ -6,6 +6,7 @@
 #include <sextant/model/layer.hpp>
 #include <sextant/model/weights.hpp>
 
+#include <functional>
 #include <memory>
 
 namespace sextant::model {
@@ -17,13 +18,20 @@ struct PassOptions {
                            ///< their gradients add up in order; 0: all at once
 };
 
+/// What the parameters of a new model hold.
+enum class Start {
+  drawn,  ///< every one from its own stream
+  zero    ///< zero, to be filled with weights from elsewhere, but what the position block trains, which is drawn
+};
+
 /// T is float, or double for gradient checks.
 template <class T>
 class Model {
  public:
   /// Parameters drawn from `seed`: each from its own stream, so equal names give equal values in any model.
   /// Throws Error when config and position do not fit.
-  Model(ModelConfig const& config, std::shared_ptr<encoding::Position const> position, std::uint64_t seed);
+  Model(ModelConfig const& config, std::shared_ptr<encoding::Position const> position, std::uint64_t seed,
+        Start start = Start::drawn);
   /// The same parameters (shared, not copied) seen under another position block, such as another scaling. Throws Error
   /// when that block has other trained tensors.
   Model with_position(std::shared_ptr<encoding::Position const> position) const;
@@ -33,10 +41,11 @@ class Model {
   encoding::Binding<T> const& binding() const { return binding_; }
   Layout const& layout() const { return layout_; }
   View1<T> const& parameters() const { return parameters_; }
-  View1<T> const& gradients() const { return gradients_; }  ///< laid out as the parameters
+  /// Laid out as the parameters. Memory is taken by the first loss_and_gradient; throws Error before it.
+  View1<T> const& gradients() const;
   /// A parameter or its gradient by name, row-major.
   View1<T> parameter(std::string const& name) const { return see(parameters_, name); }
-  View1<T> gradient(std::string const& name) const { return see(gradients_, name); }
+  View1<T> gradient(std::string const& name) const { return see(gradients(), name); }
 
   /// Mean loss in nat per predicted token; the gradients are overwritten with those of that mean. 0 and zero gradients
   /// when nothing is predicted.
@@ -45,19 +54,31 @@ class Model {
   /// nll [batch, seq_len] in nat; 0 where nothing is predicted. Keeps nothing for a backward.
   void loss_per_token(Exec const& exec, Batch const& batch, View2<double> const& nll);
 
-  /// logits [batch * seq_len, vocabulary] of every token.
+  /// logits [batch * seq_len, vocabulary] of every token, or [batch * n, vocabulary] of the last n tokens of each row.
   void logits(Exec const& exec, Batch const& batch, View2<T> const& logits);
 
+  /// The logits of all tokens, row by row of the batch and some tokens at a time, in memory that the next ones reuse:
+  /// visit(first, logits [count, vocabulary]) for tokens [first, first + count) of [0, batch * seq_len).
+  using Visit = std::function<void(std::int64_t first, View2<T> const& logits)>;
+  void each_logits(Exec const& exec, Batch const& batch, Visit const& visit);
+
   /// The next tokens of rows whose earlier ones are in the cache: batch.positions empty continues the count of tokens.
-  /// Appends them to the cache; logits [batch * seq_len, vocabulary] of the new tokens. Throws Error past its capacity.
+  /// Appends them to the cache; logits of the new tokens or of the last n of each row, as above. A pass over at most
+  /// kernels::few_rows tokens adds up its products in another order than a longer one. Throws Error past the capacity.
   void logits(Exec const& exec, Batch const& batch, KvCache<T>& cache, View2<T> const& logits);
 
  private:
   Model(Model const& other, std::shared_ptr<encoding::Position const> position);
   void attach();
   View1<T> see(View1<T> const& arena, std::string const& name) const;
-  void check_logits(Batch const& batch, View2<T> const& logits) const;
+  void attach_gradients();
+  /// How many tokens of each row the logits are for.
+  int check_logits(Batch const& batch, View2<T> const& logits) const;
+  /// f(buffers, first row of the batch) after a forward that keeps nothing, for as many rows at once as is sensible.
+  template <class F>
+  void each_forward(Exec const& exec, Batch const& batch, F const& f);
   Buffers<T>& buffers(int batch, int seq_len, Keep keep);
+  void embed(Exec const& exec, Batch const& batch, View2<T> const& x);
   Pass<T> begin(Exec const& exec, Batch const& batch, Buffers<T>& buffers);
   void forward(Pass<T> const& pass, Batch const& batch);
   void backward(Pass<T> const& pass);

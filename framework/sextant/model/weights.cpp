@@ -23,13 +23,18 @@ void add_layer(Layout& layout, ModelConfig const& config, int layer) {
   add("attention.query.weight", config.query_width(), config.width, config.init_std);
   add("attention.key.weight", config.kv_width(), config.width, config.init_std);
   add("attention.value.weight", config.kv_width(), config.width, config.init_std);
+  if (config.qkv_bias) {
+    layout.add(layer_name(layer, "attention.query.bias"), {std::size_t(config.query_width())}, false, constant_init(0));
+    for (char const* part : {"attention.key.bias", "attention.value.bias"})
+      layout.add(layer_name(layer, part), {std::size_t(config.kv_width())}, false, constant_init(0));
+  }
   if (config.kv_shift) add("attention.shift.weight", 2 * config.kv_heads, config.width, config.init_std);
   add("attention.output.weight", config.width, config.query_width(), deep);
   if (config.qk_norm)
     for (char const* part : {"attention.query_norm.weight", "attention.key_norm.weight"})
       layout.add(layer_name(layer, part), {static_cast<std::size_t>(config.head_dim)}, false, constant_init(1));
   add_norm(layout, config, layer_name(layer, "mlp.norm"));
-  if (config.mlp == MlpKind::swiglu) add("mlp.gate.weight", config.mlp_width, config.width, config.init_std);
+  if (config.gated()) add("mlp.gate.weight", config.mlp_width, config.width, config.init_std);
   add("mlp.up.weight", config.mlp_width, config.width, config.init_std);
   add("mlp.down.weight", config.width, config.mlp_width, deep);
 }
@@ -38,9 +43,10 @@ template <class T>
 class Finder {
  public:
   Finder(Layout const& layout, View1<T> const& arena) : layout_(layout), arena_(arena) {}
-  View1<T> vector(std::string const& name) const {
-    Slice const& slice = layout_.find(name);
-    return View1<T>(arena_.data() + slice.offset, slice.size());
+  View1<T> vector(std::string const& name) const { return vector(name, layout_.find(name).size()); }
+  /// The numbers that begin with this slice and, with its neighbours, are `size`.
+  View1<T> vector(std::string const& name, std::size_t size) const {
+    return View1<T>(arena_.data() + layout_.find(name).offset, size);
   }
   /// The matrix that begins with this slice and, with its neighbours, has `rows` rows.
   View2<T> matrix(std::string const& name, int rows) const {
@@ -62,6 +68,7 @@ LayerWeights<T> see_layer(ModelConfig const& config, Finder<T> const& find, int 
   LayerWeights<T> w;
   w.attention_norm = find.norm(name("attention.norm"));
   w.qkv = find.matrix(name("attention.query.weight"), config.qkv_width());
+  if (config.qkv_bias) w.qkv_bias = find.vector(name("attention.query.bias"), config.qkv_width());
   w.output = find.matrix(name("attention.output.weight"), config.width);
   if (config.kv_shift) w.shift = find.matrix(name("attention.shift.weight"), 2 * config.kv_heads);
   if (config.qk_norm) {
@@ -69,8 +76,7 @@ LayerWeights<T> see_layer(ModelConfig const& config, Finder<T> const& find, int 
     w.key_norm = find.norm(name("attention.key_norm"));
   }
   w.mlp_norm = find.norm(name("mlp.norm"));
-  w.mlp_in =
-      find.matrix(name(config.mlp == MlpKind::swiglu ? "mlp.gate.weight" : "mlp.up.weight"), config.mlp_in_width());
+  w.mlp_in = find.matrix(name(config.gated() ? "mlp.gate.weight" : "mlp.up.weight"), config.mlp_in_width());
   w.mlp_down = find.matrix(name("mlp.down.weight"), config.width);
   return w;
 }

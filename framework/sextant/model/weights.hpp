@@ -22,9 +22,10 @@ template <class T>
 struct LayerWeights {
   NormWeights<T> attention_norm, mlp_norm, query_norm, key_norm;
   View2<T> qkv;       ///< [(heads + 2 kv_heads) * head_dim, width]
+  View1<T> qkv_bias;  ///< with qkv_bias: [(heads + 2 kv_heads) * head_dim]; else empty
   View2<T> shift;     ///< with kv_shift: [2 kv_heads, width], gates of the key heads, then of the value heads
   View2<T> output;    ///< [width, heads * head_dim]
-  View2<T> mlp_in;    ///< [2 mlp_width, width] for swiglu (gate, then up), [mlp_width, width] for gelu
+  View2<T> mlp_in;    ///< [2 mlp_width, width] where gated (gate, then up), [mlp_width, width] for gelu
   View2<T> mlp_down;  ///< [width, mlp_width]
 };
 
