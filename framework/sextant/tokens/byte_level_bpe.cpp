@@ -38,8 +38,7 @@ class MergeTable {
         expect(found != ids.end(), v.where, ": merge ", rank, " is \"", line, "\", and \"", token, "\" is no token");
         return found->second;
       };
-      ranked_.emplace(key(id_of(left), id_of(right)),
-                      Candidate{static_cast<double>(rank), id_of(left + right)});
+      ranked_.emplace(key(id_of(left), id_of(right)), Candidate{static_cast<double>(rank), id_of(left + right)});
     }
   }
 
@@ -58,8 +57,7 @@ class MergeTable {
 /// The byte vocabulary of the pieces, and how a text is cut into them.
 class ByteLevelBpe : public Model {
  public:
-  explicit ByteLevelBpe(Vocabulary const& v)
-      : v_(v), rule_(rule_of(v)), ids_(ids_by_text(v.tokens)), merges_(v, ids_) {
+  explicit ByteLevelBpe(Vocabulary const& v) : v_(v), rule_(rule_of(v)), ids_(ids_by_text(v.tokens)), merges_(v, ids_) {
     for (std::string const& pattern : rule_.patterns) patterns_.emplace_back(pattern);
     for (int b = 0; b < 256; ++b) {
       character_[b] = byte_character(static_cast<std::uint8_t>(b));

@@ -51,8 +51,8 @@ class Translation {
   }
 
   void group() {
-    static constexpr std::array<std::string_view, 8> known = {"(?:",  "(?i:", "(?i)", "(?=",
-                                                              "(?!", "(?<=", "(?<!", "(?>"};
+    static constexpr std::array<std::string_view, 8> known = {
+        "(?:", "(?i:", "(?i)", "(?=", "(?!", "(?<=", "(?<!", "(?>"};
     for (auto const& opening : known)
       if (next_is(opening)) return take(opening.size());
     refuse_if(true, from_.substr(at_, 4));

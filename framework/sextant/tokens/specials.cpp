@@ -41,8 +41,8 @@ std::size_t trailing_space(std::string_view text) {
 Specials::Specials(Vocabulary const& v, bool control) {
   for (std::size_t id = 0; id < v.types.size(); ++id) {
     TokenType const type = v.types[id];
-    bool const wanted = type == TokenType::user_defined ||
-                        (control && (type == TokenType::control || type == TokenType::unknown));
+    bool const wanted =
+        type == TokenType::user_defined || (control && (type == TokenType::control || type == TokenType::unknown));
     if (!wanted || v.tokens[id].empty()) continue;
     auto const first = static_cast<unsigned char>(v.tokens[id].front());
     by_first_byte_[first].push_back(

@@ -26,8 +26,7 @@ std::string cased_words(std::string const& suffix, std::string const& number) {
 }  // namespace
 
 std::string const& gpt2_pattern() {
-  static std::string const pattern =
-      R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+  static std::string const pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
   return pattern;
 }
 
