@@ -46,7 +46,8 @@ struct Bytes {
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string const& content, std::string const& name = "model.gguf")
-      : folder_(fs::temp_directory_path() / ("sextant_pretrained_" + std::to_string(::getpid()))), path_(folder_ / name) {
+      : folder_(fs::temp_directory_path() / ("sextant_pretrained_" + std::to_string(::getpid()))),
+        path_(folder_ / name) {
     fs::create_directories(folder_);
     write(content);
   }

@@ -86,8 +86,10 @@ TEST_CASE("gguf: metadata of every type is read", "[gguf]") {
   CHECK(file.integer("a.i64") == -(std::int64_t(1) << 62));
   CHECK(file.number("a.f64") == 1e300);
   CHECK(file.number("a.u8") == 200);
-  CHECK_THROWS_WITH(file.integer("a.u64"), ContainsSubstring("a.u64 is u64 9223372036854775808, expected a whole number"));
-  CHECK_THROWS_WITH(file.integer("a.string"), ContainsSubstring("a.string is string \"grüße\", expected a whole number"));
+  CHECK_THROWS_WITH(file.integer("a.u64"),
+                    ContainsSubstring("a.u64 is u64 9223372036854775808, expected a whole number"));
+  CHECK_THROWS_WITH(file.integer("a.string"),
+                    ContainsSubstring("a.string is string \"grüße\", expected a whole number"));
   CHECK_THROWS_WITH(file.words("a.integers"), ContainsSubstring("a.integers[0] is i32 1, expected a text"));
   CHECK_THROWS_WITH(file.integer("a.u33"), ContainsSubstring("has no key a.u33; the nearest is a.u3"));
 }
@@ -112,10 +114,12 @@ TEST_CASE("gguf: what is wrong with the head is said with its place", "[gguf][er
   CHECK(complaint_of(test::Bytes().head(0, 0, 1).content) == "model.gguf: byte 4: the version is 1, expected 2 or 3");
   CHECK(complaint_of(test::Bytes().head(0, 0, 0x03000000).content) ==
         "model.gguf: byte 4: the file is big-endian (version 3 with its bytes turned round), expected little-endian");
-  CHECK(complaint_of(test::Bytes().head(1000000, 0).content) ==
-        "model.gguf: byte 8: the number of tensors is 1000000, expected at most 0, for which the 8 bytes left would do");
+  CHECK(
+      complaint_of(test::Bytes().head(1000000, 0).content) ==
+      "model.gguf: byte 8: the number of tensors is 1000000, expected at most 0, for which the 8 bytes left would do");
   CHECK(complaint_of(test::Bytes().head(0, ~0ull).content) ==
-        "model.gguf: byte 16: the number of keys is 18446744073709551615, expected at most 0, for which the 0 bytes left would do");
+        "model.gguf: byte 16: the number of keys is 18446744073709551615, expected at most 0, for which the 0 bytes "
+        "left would do");
 }
 
 TEST_CASE("gguf: what is wrong with a key is said with its place and name", "[gguf][error]") {
@@ -131,8 +135,9 @@ TEST_CASE("gguf: what is wrong with a key is said with its place and name", "[gg
         "model.gguf: byte 37: key k is a bool of value 2, expected 0 or 1");
   CHECK(with([](auto& out) { out.text("k").u32(8).u64(1 << 30); }) ==
         "model.gguf: byte 37: key k is a text of 1073741824 bytes, expected at most the 40 that are left");
-  CHECK(with([](auto& out) { out.text("k").u32(9).u32(0).u64(1 << 30); }) ==
-        "model.gguf: byte 41: the length of k is 1073741824, expected at most 40, for which the 40 bytes left would do");
+  CHECK(
+      with([](auto& out) { out.text("k").u32(9).u32(0).u64(1 << 30); }) ==
+      "model.gguf: byte 41: the length of k is 1073741824, expected at most 40, for which the 40 bytes left would do");
   test::Bytes twice;
   twice.head(0, 2);
   for (int n = 0; n < 2; ++n) twice.text("again").u32(4).u32(1);
@@ -140,19 +145,23 @@ TEST_CASE("gguf: what is wrong with a key is said with its place and name", "[gg
   test::Bytes deep;
   deep.head(0, 1).text("k");
   for (int n = 0; n < 5; ++n) deep.u32(9), n > 0 ? deep.u64(1) : deep;
-  CHECK_THAT(complaint_of(deep.raw(std::string(40, '\1')).content), ContainsSubstring("key k nests arrays deeper than 4"));
+  CHECK_THAT(complaint_of(deep.raw(std::string(40, '\1')).content),
+             ContainsSubstring("key k nests arrays deeper than 4"));
 }
 
 TEST_CASE("gguf: what is wrong with a tensor is said with its name, offset and what was expected", "[gguf][error]") {
   auto const with = [](std::vector<std::uint64_t> const& extents, std::uint32_t type, std::uint64_t offset) {
-    return complaint_of(test::Bytes().head(1, 0).tensor("w", extents, type, offset).pad().raw(std::string(64, '\0')).content);
+    return complaint_of(
+        test::Bytes().head(1, 0).tensor("w", extents, type, offset).pad().raw(std::string(64, '\0')).content);
   };
   CHECK(with({4, 4}, 0, 32) ==
-        "model.gguf: byte 24: tensor w takes 64 bytes from offset 32, expected an end within the 64 bytes of data: the file is "
+        "model.gguf: byte 24: tensor w takes 64 bytes from offset 32, expected an end within the 64 bytes of data: the "
+        "file is "
         "cut short or the offset wrong");
   CHECK(with({4, 4}, 0, 7) == "model.gguf: byte 24: tensor w lies at offset 7, expected a multiple of 32");
-  CHECK(with({4, 4}, 10, 0) == "model.gguf: byte 24: tensor w has type 10 (Q2_K), expected one of F32, F16, BF16, Q8_0, Q4_0, "
-                               "Q4_1, Q5_0, Q5_1, Q4_K, Q5_K, Q6_K");
+  CHECK(with({4, 4}, 10, 0) ==
+        "model.gguf: byte 24: tensor w has type 10 (Q2_K), expected one of F32, F16, BF16, Q8_0, Q4_0, "
+        "Q4_1, Q5_0, Q5_1, Q4_K, Q5_K, Q6_K");
   CHECK_THAT(with({4, 4}, 77, 0), ContainsSubstring("tensor w has type 77, expected one of"));
   CHECK(with({33}, 8, 0) == "model.gguf: byte 24: tensor w is Q8_0 with rows of 33 values, expected a multiple of 32");
   CHECK(with({}, 0, 0) == "model.gguf: byte 24: tensor w has 0 axes, expected 1 to 4");
@@ -166,7 +175,8 @@ TEST_CASE("gguf: what is wrong with a tensor is said with its name, offset and w
     out.head(2, 0).tensor("first", {16}, 0, 0).tensor(second, {8}, 0, offset);
     return complaint_of(out.pad().raw(std::string(128, '\0')).content);
   };
-  CHECK_THAT(two("second", 32), ContainsSubstring("tensor second lies at offset 32, expected 64 or more: first reaches to there"));
+  CHECK_THAT(two("second", 32),
+             ContainsSubstring("tensor second lies at offset 32, expected 64 or more: first reaches to there"));
   CHECK_THAT(two("first", 64), ContainsSubstring("tensor first is there twice"));
 
   test::Bytes aligned;
@@ -210,7 +220,8 @@ TEST_CASE("gguf: bytes turned at random give an error or a file that can be read
   for (std::uint64_t trial = 0; trial < 4000; ++trial) {
     auto content = whole;
     for (std::uint64_t flip = 0; flip < 1 + trial % 4; ++flip)
-      content[stream.below(content.size(), 8 * trial + 2 * flip)] = static_cast<char>(stream.below(256, 8 * trial + 2 * flip + 1));
+      content[stream.below(content.size(), 8 * trial + 2 * flip)] =
+          static_cast<char>(stream.below(256, 8 * trial + 2 * flip + 1));
     file.write(content);
     try {
       Gguf const gguf(file.path());

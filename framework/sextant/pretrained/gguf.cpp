@@ -43,7 +43,8 @@ auto all(std::string const& path, std::string const& key, GgufValue const& value
       [&](auto const& values) {
         for (auto const& element : values)
           out.push_back(one(path, key + "[" + std::to_string(out.size()) + "]",
-                            GgufValue{array->type, typename std::decay_t<decltype(values)>::value_type(element)}, expected, as));
+                            GgufValue{array->type, typename std::decay_t<decltype(values)>::value_type(element)},
+                            expected, as));
       },
       array->values);
   return out;

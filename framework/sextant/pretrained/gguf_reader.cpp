@@ -12,7 +12,7 @@ struct TypeInfo {
   char const* name;
   std::size_t least;  // bytes that a value takes at least
 };
-constexpr TypeInfo types[] = {{"u8", 1},   {"i8", 1},     {"u16", 2},   {"i16", 2}, {"u32", 4}, {"i32", 4}, {"f32", 4},
+constexpr TypeInfo types[] = {{"u8", 1},   {"i8", 1},     {"u16", 2},    {"i16", 2}, {"u32", 4}, {"i32", 4}, {"f32", 4},
                               {"bool", 1}, {"string", 8}, {"array", 12}, {"u64", 8}, {"i64", 8}, {"f64", 8}};
 
 std::uint32_t swapped(std::uint32_t x) { return x << 24 | (x & 0xff00) << 8 | (x >> 8 & 0xff00) | x >> 24; }
@@ -28,7 +28,8 @@ void GgufReader::refuse(std::size_t at, Parts const&... parts) const {
 template <class T>
 T GgufReader::number(Place place) {
   if (left() < sizeof(T))
-    refuse(at_, place.what, " ", place.name, " needs ", sizeof(T), " bytes, ", left(), " are left: the file is cut short");
+    refuse(at_, place.what, " ", place.name, " needs ", sizeof(T), " bytes, ", left(),
+           " are left: the file is cut short");
   T out;
   std::memcpy(&out, bytes_.data() + at_, sizeof(T));
   at_ += sizeof(T);
@@ -50,8 +51,8 @@ std::uint64_t GgufReader::count(Place place, std::size_t least) {
   std::size_t const at = at_;
   auto const found = number<std::uint64_t>(place);
   if (found > left() / least)
-    refuse(at, place.what, " ", place.name, " is ", found, ", expected at most ", left() / least, ", for which the ", left(),
-           " bytes left would do");
+    refuse(at, place.what, " ", place.name, " is ", found, ", expected at most ", left() / least, ", for which the ",
+           left(), " bytes left would do");
   return found;
 }
 
@@ -64,19 +65,32 @@ bool GgufReader::flag(Place place) {
 template <class Take>
 void GgufReader::with_type(std::uint32_t type, Place place, int depth, Take const& take) {
   switch (type) {
-    case 0: return take([&] { return std::uint64_t(number<std::uint8_t>(place)); });
-    case 1: return take([&] { return std::int64_t(number<std::int8_t>(place)); });
-    case 2: return take([&] { return std::uint64_t(number<std::uint16_t>(place)); });
-    case 3: return take([&] { return std::int64_t(number<std::int16_t>(place)); });
-    case 4: return take([&] { return std::uint64_t(number<std::uint32_t>(place)); });
-    case 5: return take([&] { return std::int64_t(number<std::int32_t>(place)); });
-    case 6: return take([&] { return double(number<float>(place)); });
-    case 7: return take([&] { return flag(place); });
-    case 8: return take([&] { return text(place); });
-    case 9: return take([&] { return array(place, depth + 1); });
-    case 10: return take([&] { return number<std::uint64_t>(place); });
-    case 11: return take([&] { return number<std::int64_t>(place); });
-    case 12: return take([&] { return number<double>(place); });
+    case 0:
+      return take([&] { return std::uint64_t(number<std::uint8_t>(place)); });
+    case 1:
+      return take([&] { return std::int64_t(number<std::int8_t>(place)); });
+    case 2:
+      return take([&] { return std::uint64_t(number<std::uint16_t>(place)); });
+    case 3:
+      return take([&] { return std::int64_t(number<std::int16_t>(place)); });
+    case 4:
+      return take([&] { return std::uint64_t(number<std::uint32_t>(place)); });
+    case 5:
+      return take([&] { return std::int64_t(number<std::int32_t>(place)); });
+    case 6:
+      return take([&] { return double(number<float>(place)); });
+    case 7:
+      return take([&] { return flag(place); });
+    case 8:
+      return take([&] { return text(place); });
+    case 9:
+      return take([&] { return array(place, depth + 1); });
+    case 10:
+      return take([&] { return number<std::uint64_t>(place); });
+    case 11:
+      return take([&] { return number<std::int64_t>(place); });
+    case 12:
+      return take([&] { return number<double>(place); });
   }
   refuse(at_ - 4, place.what, " ", place.name, " has type ", type, ", expected 0 to 12");
 }
@@ -97,12 +111,12 @@ GgufArray GgufReader::array(Place place, int depth) {
 }
 
 void GgufReader::read_head() {
-  if (left() < 4 || bytes_.substr(0, 4) != "GGUF")
-    refuse(0, "the file does not begin with GGUF, as a GGUF model does");
+  if (left() < 4 || bytes_.substr(0, 4) != "GGUF") refuse(0, "the file does not begin with GGUF, as a GGUF model does");
   at_ = 4;
   auto const version = number<std::uint32_t>({"the", "version"});
   if (version != 2 && version != 3 && (swapped(version) == 2 || swapped(version) == 3))
-    refuse(4, "the file is big-endian (version ", swapped(version), " with its bytes turned round), expected little-endian");
+    refuse(4, "the file is big-endian (version ", swapped(version),
+           " with its bytes turned round), expected little-endian");
   if (version != 2 && version != 3) refuse(4, "the version is ", version, ", expected 2 or 3");
   out_.version_ = version;
   tensors_ = count({"the number of", "tensors"}, 8 + 4 + 4 + 8);
@@ -114,8 +128,9 @@ void GgufReader::read_metadata(std::uint64_t keys) {
     std::string const key(text({"the name of", "a key"}));
     if (out_.has_key(key)) refuse(at, "key ", key, " is there twice");
     auto const type = number<std::uint32_t>({"the type of key", key});
-    with_type(type, {"key", key}, 0,
-              [&](auto const& next) { out_.metadata_[key] = GgufValue{types[type].name, next()}; });
+    with_type(type, {"key", key}, 0, [&](auto const& next) {
+      out_.metadata_[key] = GgufValue{types[type].name, next()};
+    });
   }
 }
 
@@ -131,7 +146,8 @@ void GgufReader::read_tensor() {
   for (std::uint32_t axis = 0; axis < axes; ++axis) {
     auto const extent = number<std::uint64_t>(place);
     if (extent < 1 || extent > (std::uint64_t(1) << 40) / values)
-      refuse(at, "tensor ", tensor.name, " has extent ", extent, " on axis ", axis, ", expected at least 1 and at most 2^40 values");
+      refuse(at, "tensor ", tensor.name, " has extent ", extent, " on axis ", axis,
+             ", expected at least 1 and at most 2^40 values");
     values *= extent;
     tensor.shape.insert(tensor.shape.begin(), extent);
   }
@@ -140,8 +156,8 @@ void GgufReader::read_tensor() {
   auto const format = std::find_if(formats.begin(), formats.end(), [&](auto const& f) { return f.ggml_type == type; });
   if (format == formats.end()) {
     std::string const other = other_ggml_type(type);
-    refuse(at, "tensor ", tensor.name, " has type ", type, other.empty() ? "" : " (" + other + ")", ", expected one of ",
-           known_formats());
+    refuse(at, "tensor ", tensor.name, " has type ", type, other.empty() ? "" : " (" + other + ")",
+           ", expected one of ", known_formats());
   }
   tensor.format = format->format;
   if (tensor.shape.back() % format->block != 0)
@@ -165,8 +181,8 @@ void GgufReader::place_tensors() {
     if (offset % alignment != 0)
       refuse(at, "tensor ", tensor.name, " lies at offset ", offset, ", expected a multiple of ", alignment);
     if (bytes > room || offset > room - bytes)
-      refuse(at, "tensor ", tensor.name, " takes ", bytes, " bytes from offset ", offset, ", expected an end within the ", room,
-             " bytes of data: the file is cut short or the offset wrong");
+      refuse(at, "tensor ", tensor.name, " takes ", bytes, " bytes from offset ", offset,
+             ", expected an end within the ", room, " bytes of data: the file is cut short or the offset wrong");
     tensor.bytes = bytes_.substr(data + offset, bytes);
   }
 }

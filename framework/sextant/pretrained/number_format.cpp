@@ -107,9 +107,10 @@ float bfloat_to_float(std::uint16_t bits) { return std::bit_cast<float>(std::uin
 std::vector<FormatInfo> const& number_formats() {
   using enum NumberFormat;
   static std::vector<FormatInfo> const formats = {
-      {f32, "F32", 0, 1, 4},      {f16, "F16", 1, 1, 2},      {bf16, "BF16", 30, 1, 2},      {q8_0, "Q8_0", 8, 32, 34},
-      {q4_0, "Q4_0", 2, 32, 18},  {q4_1, "Q4_1", 3, 32, 20},  {q5_0, "Q5_0", 6, 32, 22},     {q5_1, "Q5_1", 7, 32, 24},
-      {q4_k, "Q4_K", 12, 256, 144}, {q5_k, "Q5_K", 13, 256, 176}, {q6_k, "Q6_K", 14, 256, 210}};
+      {f32, "F32", 0, 1, 4},        {f16, "F16", 1, 1, 2},       {bf16, "BF16", 30, 1, 2},
+      {q8_0, "Q8_0", 8, 32, 34},    {q4_0, "Q4_0", 2, 32, 18},   {q4_1, "Q4_1", 3, 32, 20},
+      {q5_0, "Q5_0", 6, 32, 22},    {q5_1, "Q5_1", 7, 32, 24},   {q4_k, "Q4_K", 12, 256, 144},
+      {q5_k, "Q5_K", 13, 256, 176}, {q6_k, "Q6_K", 14, 256, 210}};
   return formats;
 }
 
@@ -123,9 +124,9 @@ std::string known_formats() {
 
 std::string other_ggml_type(std::uint32_t ggml_type) {
   static std::map<std::uint32_t, char const*> const names = {
-      {9, "Q8_1"},     {10, "Q2_K"},    {11, "Q3_K"},    {15, "Q8_K"},    {16, "IQ2_XXS"}, {17, "IQ2_XS"}, {18, "IQ3_XXS"},
-      {19, "IQ1_S"},   {20, "IQ4_NL"},  {21, "IQ3_S"},   {22, "IQ2_S"},   {23, "IQ4_XS"},  {24, "I8"},     {25, "I16"},
-      {26, "I32"},     {27, "I64"},     {28, "F64"},     {29, "IQ1_M"},   {34, "TQ1_0"},   {35, "TQ2_0"},  {39, "MXFP4"}};
+      {9, "Q8_1"},   {10, "Q2_K"},   {11, "Q3_K"},  {15, "Q8_K"},  {16, "IQ2_XXS"}, {17, "IQ2_XS"}, {18, "IQ3_XXS"},
+      {19, "IQ1_S"}, {20, "IQ4_NL"}, {21, "IQ3_S"}, {22, "IQ2_S"}, {23, "IQ4_XS"},  {24, "I8"},     {25, "I16"},
+      {26, "I32"},   {27, "I64"},    {28, "F64"},   {29, "IQ1_M"}, {34, "TQ1_0"},   {35, "TQ2_0"},  {39, "MXFP4"}};
   auto const found = names.find(ggml_type);
   return found == names.end() ? "" : found->second;
 }
@@ -137,17 +138,28 @@ void dequantise(NumberFormat format, std::string_view bytes, std::size_t count, 
          shape.name, " for ", count, " values, expected blocks of ", shape.block, " values in ", shape.bytes, " bytes");
   auto const* const from = reinterpret_cast<Byte const*>(bytes.data());
   switch (format) {
-    case NumberFormat::f32: return each_block<f32>(shape, from, blocks, out);
-    case NumberFormat::f16: return each_block<f16>(shape, from, blocks, out);
-    case NumberFormat::bf16: return each_block<bf16>(shape, from, blocks, out);
-    case NumberFormat::q8_0: return each_block<q8_0>(shape, from, blocks, out);
-    case NumberFormat::q4_0: return each_block<q4_0>(shape, from, blocks, out);
-    case NumberFormat::q4_1: return each_block<q4_1>(shape, from, blocks, out);
-    case NumberFormat::q5_0: return each_block<q5_0>(shape, from, blocks, out);
-    case NumberFormat::q5_1: return each_block<q5_1>(shape, from, blocks, out);
-    case NumberFormat::q4_k: return each_block<q4_k>(shape, from, blocks, out);
-    case NumberFormat::q5_k: return each_block<q5_k>(shape, from, blocks, out);
-    case NumberFormat::q6_k: return each_block<q6_k>(shape, from, blocks, out);
+    case NumberFormat::f32:
+      return each_block<f32>(shape, from, blocks, out);
+    case NumberFormat::f16:
+      return each_block<f16>(shape, from, blocks, out);
+    case NumberFormat::bf16:
+      return each_block<bf16>(shape, from, blocks, out);
+    case NumberFormat::q8_0:
+      return each_block<q8_0>(shape, from, blocks, out);
+    case NumberFormat::q4_0:
+      return each_block<q4_0>(shape, from, blocks, out);
+    case NumberFormat::q4_1:
+      return each_block<q4_1>(shape, from, blocks, out);
+    case NumberFormat::q5_0:
+      return each_block<q5_0>(shape, from, blocks, out);
+    case NumberFormat::q5_1:
+      return each_block<q5_1>(shape, from, blocks, out);
+    case NumberFormat::q4_k:
+      return each_block<q4_k>(shape, from, blocks, out);
+    case NumberFormat::q5_k:
+      return each_block<q5_k>(shape, from, blocks, out);
+    case NumberFormat::q6_k:
+      return each_block<q6_k>(shape, from, blocks, out);
   }
 }
 
