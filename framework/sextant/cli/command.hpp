@@ -44,6 +44,7 @@ void add_plot(CLI::App& app, Context& context);
 void add_corpus(CLI::App& app, Context& context);
 void add_env(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
+void add_convert(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 void add_plugin(CLI::App& app, Context& context);
 void add_completion(CLI::App& app, Context& context);

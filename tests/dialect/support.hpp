@@ -1,0 +1,42 @@
+// Translations as tests ask for them.
+#pragma once
+#include <sextant/base/file.hpp>
+#include <sextant/dialect/ladder.hpp>
+#include <sextant/dialect/translate.hpp>
+#include <sextant/spec/number.hpp>
+
+#include <catch2/catch_all.hpp>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "support/complaint.hpp"
+
+namespace sextant::test {
+using dialect::Form;
+using dialect::Given;
+using encoding::Registry;
+using encoding::Role;
+using nlohmann::json;
+
+inline Registry const& plugins() { return Registry::global(); }
+
+inline dialect::Translation translated(std::string const& from, std::string const& to, std::string const& text,
+                                       Given const& given = {}) {
+  return dialect::translate(dialect::dialect(from), dialect::dialect(to), text, "there", given, plugins());
+}
+inline std::string refused(std::string const& from, std::string const& to, std::string const& text,
+                           Given const& given = {}) {
+  return complaint([&] { translated(from, to, text, given); });
+}
+inline Form read_as(std::string const& from, std::string const& text, Given const& given = {}) {
+  return dialect::canonical(dialect::dialect(from).read(text, "there", given, plugins()).form, plugins());
+}
+inline encoding::Position::Frequencies ladder_at(Form const& form, double length, int kind = 0) {
+  return dialect::ladder(form.kinds.at(static_cast<std::size_t>(kind)), form, plugins(), length);
+}
+inline std::string data_file(std::string const& name) {
+  return std::string(std::getenv("SEXTANT_TEST_DATA")) + "/" + name;
+}
+inline bool holds(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace sextant::test
