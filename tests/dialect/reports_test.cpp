@@ -59,7 +59,7 @@ TEST_CASE("dialect: R17 a reciprocal is refused with a word on which way the fac
   };
   CHECK(ladder_at(read_as("hf", linear("8")), 100).inv_freq[0] == 0.125);
   auto const message = refused("hf", "llamacpp", linear("0.125"));
-  CHECK(holds(message, "there:1:71: rope_scaling.factor is 0.125, expected a number >= 1"));
+  CHECK(holds(message, "there:1:70: rope_scaling.factor is 0.125, expected a number >= 1"));
   CHECK(holds(message, "target length / trained length"));
   CHECK(holds(message, "its reciprocal, 8?"));
   CHECK(translated("hf", "llamacpp", linear("8")).text ==

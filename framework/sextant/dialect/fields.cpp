@@ -40,8 +40,10 @@ Node const* Fields::find(std::string const& key) const {
 std::optional<Value> Fields::option(std::string const& key, Option const& option) const {
   Node const* const node = find(key);
   if (!node) return std::nullopt;
+  Option told = option;
+  told.auto_meaning.clear();  // a word of specs alone
   try {
-    return spec::read_value(*node, option, path_of(key));
+    return spec::read_value(*node, told, path_of(key));
   } catch (Error const& error) {
     auto const given = node->is_scalar() && !node->quoted ? spec::parse_number(node->text) : std::nullopt;
     double const x = given ? spec::as_double(*given) : 0;
