@@ -26,6 +26,7 @@ struct Alibi {
   static constexpr char const* summary = "a penalty linear in distance, one slope per head";
   static constexpr char const* formula = "logit(i, j) += -slope_h |p_i - p_j|";
   static constexpr bool relative = true;
+  static constexpr bool stretches = true;
   static constexpr char const* weight_name = "slope";
 
   static std::vector<Equality> equals() {

@@ -72,8 +72,9 @@ class FireRows final : public RowTerm<T> {
 
   void prepare(Exec const&, Inputs const& in) override {
     in_ = in;
-    c_ = in.tensors[0][0];
-    far_ = in.tensors[1][0] * threshold_;
+    c_ = in.tensors[0][0] / in.stretch;  // psi of a stretched distance, and L0 in tokens again
+    reach_ = threshold_ * in.stretch;
+    far_ = in.tensors[1][0] * reach_;
     pieces_ = Pieces(in.tensors, in.heads);
     knot_.assign(pieces_.knot.begin(), pieces_.knot.end());
     double const longest = std::min(std::max(in.most_offset, 0.0), 2.0 * in.key_len + 1024);
@@ -123,8 +124,7 @@ class FireRows final : public RowTerm<T> {
       double const longest = std::max(std::abs(far_), at);
       sum[2 * count] += scale * (by_psi - by_x * psi_slope(longest));
       if (std::abs(far_) > at)
-        sum[2 * count + 1] -=
-            scale * by_x * std::abs(c_) / (1 + std::abs(c_) * longest) * std::copysign(threshold_, far_);
+        sum[2 * count + 1] -= scale * by_x * std::abs(c_) / (1 + std::abs(c_) * longest) * std::copysign(reach_, far_);
     }
   }
 
@@ -133,7 +133,7 @@ class FireRows final : public RowTerm<T> {
       for (int h = 0; h < in_.heads; ++h) {
         double const* const sum = sum_.data() + (static_cast<std::size_t>(b) * in_.heads + h) * stride();
         pieces_.gradient(h, sum, gradient);
-        gradient[0][0] += sum[2 * pieces_.count()];
+        gradient[0][0] += sum[2 * pieces_.count()] / in_.stretch;
         gradient[1][0] += sum[2 * pieces_.count() + 1];
       }
   }
@@ -178,7 +178,7 @@ class FireRows final : public RowTerm<T> {
 
   double threshold_, eps_;
   Inputs in_;
-  double c_ = 0, far_ = 0;  // far = mu L0
+  double c_ = 0, reach_ = 0, far_ = 0;  // reach = L0, far = mu L0
   Pieces pieces_;
   std::vector<T> knot_, psi_, psi_slope_;
   Sums sum_;
@@ -193,6 +193,8 @@ struct Fire {
   static constexpr char const* summary = "a trained network of the distance relative to the query's position";
   static constexpr char const* formula =
       "logit(i, j) += MLP(psi(d) / (psi(max(|mu L0|, p_i)) + eps))_h, psi(t) = ln(1 + |c t|)";
+
+  static constexpr bool stretches = true;
 
   static std::vector<Equality> equals() {
     return {{"with an output that reads no unit", {}, {"nope", {}, {}}, {{"w2", 0.0}}}};

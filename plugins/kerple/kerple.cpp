@@ -16,6 +16,7 @@ struct Kerple {
   static constexpr char const* summary = "a logarithm or a power of the distance, two trained numbers per head";
   static constexpr char const* formula = "logit(i, j) += -r1_h ln(1 + r2_h |p_i - p_j|), or -r1_h |p_i - p_j|^r2_h";
   static constexpr bool relative = true;
+  static constexpr bool stretches = true;
   static constexpr char const* weight_name = "kernel";
 
   static std::vector<Equality> equals() {

@@ -4,30 +4,24 @@
 //
 // Source: Chen et al., "Extending Context Window of Large Language Models via Positional Interpolation",
 // arXiv:2306.15595.
-#include <sextant/plugin.hpp>
+#include <common/scaling.hpp>
 
 namespace sextant::plugins {
-struct LinearScaling {
-  std::optional<double> factor;
-
+struct LinearScaling : ByFactor {
   static constexpr char const* summary = "position interpolation: positions squeezed by the factor";
   static constexpr char const* formula = "inv_freq / factor";
   static constexpr bool identity_at_factor_one = true;
 
   static std::vector<Example> examples() { return {{{{"factor", 4.0}}, {}}}; }
 
-  static auto schema() {
-    return Schema<LinearScaling>{}.option("factor", &LinearScaling::factor,
-                                          "target length / trained length; 8 reaches eight times as far", at_least(1),
-                                          MayBeAuto{"evaluated length / trained length, at least 1"}, required);
-  }
-  void check(ScalingContext const& at) const {
-    expect(factor || at.trained_length > 0,
-           "linear.factor is auto, and the trained length it follows from is not known");
-  }
+  static auto schema() { return factor_schema<LinearScaling>(); }
+  void check(ScalingContext const& at) const { check_factor("linear", at); }
   template <class T>
   T inv_freq(T const& plain, ScalingContext const& at) const {
-    return plain / T(factor.value_or(at.needed_factor()));
+    return plain / T(s(at));
+  }
+  Ladder ladder(Ladder const& before, ScalingContext const& at) const {
+    return {before.base, inv_freq(before.first, at)};
   }
 };
 }  // namespace sextant::plugins

@@ -22,3 +22,9 @@ TEST_CASE("linear: tells how the scaled frequency follows the plain one", "[line
   CHECK(scaling_of("linear", {{"factor", 4.0}})->inv_freq(0.3, {}, &slope) == 0.3 / 4);
   CHECK(slope == 0.25);
 }
+
+TEST_CASE("linear: factor 8 turns position 8 as position 1 was, and a reciprocal is refused", "[linear][R17]") {
+  CHECK(8 * scaling_of("linear", {{"factor", 8.0}})->inv_freq(1, {}) == 1.0);
+  CHECK_THROWS_WITH(scaling_of("linear", {{"factor", 0.125}}),
+                    Catch::Matchers::ContainsSubstring("linear.factor is 0.125, expected a number >= 1"));
+}

@@ -17,6 +17,7 @@ struct MlpBias {
   static constexpr char const* summary = "a small trained network of the (log) offset, one output per head";
   static constexpr char const* formula = "logit(i, j) += MLP(sign(d) ln(1 + |d|))_h, d = p_i - p_j";
   static constexpr bool relative = true;
+  static constexpr bool stretches = true;
   static constexpr char const* weight_name = "network";
 
   static std::vector<Equality> equals() { return {{"with every weight 0", {}, {"nope", {}, {}}, {{"network", 0.0}}}}; }

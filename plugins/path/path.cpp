@@ -21,6 +21,7 @@ struct Path {
   static constexpr char const* formula =
       "logit(i, j) = k_j^T H_{j+1} .. H_i q_i / sqrt(D), H_n = I - beta_n w_n w_n^T, w_n and beta_n from the token";
   static constexpr bool relative = true;
+  static constexpr bool multiplies = true;
   static constexpr int gate_count = 2;
 
   static auto schema() {

@@ -16,6 +16,7 @@ struct Sandwich {
   static constexpr char const* formula =
       "logit(i, j) += H/(8(h+1)) (sum_n cos((p_i - p_j) base^(-2n/width)) - width/2), n = 1 .. width/2";
   static constexpr bool relative = true;
+  static constexpr bool stretches = true;
 
   static auto schema() {
     return Schema<Sandwich>{}

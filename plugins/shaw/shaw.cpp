@@ -142,6 +142,7 @@ struct Shaw {
   static constexpr char const* formula =
       "logit(i, j) = s q_i . (k_j + aK[n]), out_i += sum_j a_ij aV[n], n = clip(p_j - p_i, -K, K)";
   static constexpr bool relative = true;
+  static constexpr bool reads_plain = true;  // a turn before would break that law
 
   static auto schema() {
     return Schema<Shaw>{}

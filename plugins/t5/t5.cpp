@@ -15,6 +15,7 @@ struct T5 {
   static constexpr char const* summary = "a trained bias per head and distance bucket, logarithmic when far";
   static constexpr char const* formula = "logit(i, j) += W[h][bucket(p_j - p_i)]";
   static constexpr bool relative = true;
+  static constexpr bool stretches = true;
   static constexpr bool shared_by_layers = true;
   static constexpr char const* weight_name = "relative_bias";
 

@@ -311,6 +311,7 @@ struct TransformerXl {
   static constexpr char const* summary = "a projected sinusoid of the distance beside the key, and two trained vectors";
   static constexpr char const* formula = "logit(i, j) = s [(q_i + u_h) . k_j + (q_i + v_h) . W_h r(p_i - p_j)]";
   static constexpr bool relative = true;
+  static constexpr bool reads_plain = true;  // a turn before would break that law
 
   static auto schema() {
     return Schema<TransformerXl>{}

@@ -192,6 +192,7 @@ struct Xpos {
   static constexpr char const* formula =
       "logit(i, j) = sum_f zeta_f^(d/S) q_f^T R(-d t_f) k_f / sqrt(D), zeta_f = (2f/D + gamma)/(1 + gamma)";
   static constexpr bool relative = true;
+  static constexpr bool multiplies = true;
 
   static auto schema() {
     return Schema<Xpos>{}

@@ -58,3 +58,26 @@ TEST_CASE("yarn: settings that contradict or leave it without a length are refus
   CHECK_THAT(refused({{"mscale", 1.0}}, fine), ContainsSubstring("give both or neither"));
   CHECK_THAT(refused({{"beta_fast", 1.0}, {"beta_slow", 2.0}}, fine), ContainsSubstring("beta_fast is 1"));
 }
+
+TEST_CASE("yarn: the temperature is what is given, or 0.1 ln s + 1 once", "[yarn][R11]") {
+  auto const factor = [](double s, Options more = {}) {
+    more.insert({{"factor", s}, {"original_length", 4096.0}});
+    return scaling_of("yarn", more)->attention_factor({});
+  };
+  CHECK(factor(64) == Catch::Approx(1.4158883).epsilon(1e-7));
+  CHECK(factor(64, {{"attention_factor", 1.0}}) == 1);
+  CHECK(factor(128, {{"attention_factor", 1.4852030}}) == 1.4852030);
+}
+
+TEST_CASE("yarn: bands lie where the original length puts them", "[yarn][R12]") {
+  auto const yarn = scaling_of("yarn", {{"factor", 8.0}, {"original_length", 4096.0}});
+  auto const at = [&](int pair) {  // the run is trained at 32768 by now
+    return yarn->inv_freq(std::pow(10000.0, -pair / 64.0),
+                          {.pair = pair, .rotary_dim = 128, .base = 10000.0, .trained_length = 32768});
+  };
+  CHECK(at(0) == 1);
+  CHECK(at(20) == Catch::Approx(0.05623413).epsilon(1e-6));
+  CHECK(at(32) == Catch::Approx(0.00596154).epsilon(1e-6));
+  CHECK(at(46) == Catch::Approx(1.6669018e-4).epsilon(1e-6));
+  CHECK(at(63) == Catch::Approx(1.4434775e-5).epsilon(1e-6));
+}

@@ -43,23 +43,44 @@ std::string message_of(std::string const& path) {
 nlohmann::json scaling_file() { return nlohmann::json::parse(read_file(data("scaling.json"))); }
 }  // namespace
 
-TEST_CASE("verify: every scaling case whose method exists agrees with the reference", "[check][reference]") {
+TEST_CASE("verify: every scaling case agrees with the reference", "[check][reference]") {
   auto const report = check::verify(data("scaling.json"));
   INFO(report.table(true));
-  CHECK(report.count(Verdict::fail) == 0);
-  CHECK(methods_with(report, Verdict::pass) ==
-        std::set<std::string>{"default", "linear", "ntk", "yarn", "segmented_theta", "proportional"});
-  CHECK(methods_with(report, Verdict::missing) ==
-        std::set<std::string>{"dynamic", "ntk_by_parts", "longrope", "llama3"});
-  CHECK_FALSE(report.passed());  // a method that does not exist is a failure, not a pass
+  CHECK(report.passed());
+  CHECK(report.cases.size() == 62);
+  CHECK(methods_with(report, Verdict::pass).size() == 10);
 }
 
-TEST_CASE("verify: every rotation case whose method exists agrees with the reference", "[check][reference]") {
+TEST_CASE("verify: every rotation case agrees with the reference", "[check][reference]") {
   auto const report = check::verify(data("rotation.h5"));
   INFO(report.table(true));
-  CHECK(report.count(Verdict::fail) == 0);
-  CHECK(report.count(Verdict::pass) == 13);
-  CHECK(methods_with(report, Verdict::missing) == std::set<std::string>{"longrope", "llama3"});
+  CHECK(report.passed());
+  CHECK(report.cases.size() == 15);
+}
+
+TEST_CASE("verify: a method that does not exist is a failure, not a pass", "[check]") {
+  Scratch const scratch;
+  auto file = scaling_file();
+  file["cases"] = nlohmann::json::array({file["cases"][0], file["cases"][1]});
+  file["cases"][1]["method"] = "dynamic_linear";
+  write_file_atomically(scratch / "missing.json", file.dump());
+  auto const report = check::verify(scratch / "missing.json");
+  CHECK(report.count(Verdict::pass) == 1);
+  CHECK(methods_with(report, Verdict::missing) == std::set<std::string>{"dynamic_linear"});
+  CHECK_FALSE(report.passed());
+}
+
+TEST_CASE("verify: the length that a case gives decides the regime", "[check][R20]") {
+  Scratch const scratch;
+  auto file = scaling_file();
+  auto cases = nlohmann::json::array();
+  for (auto const& c : file["cases"])
+    if (c["name"] == "longrope_len4097" || c["name"] == "dynamic_len4096") cases.push_back(c);
+  REQUIRE(cases.size() == 2);
+  for (auto& c : cases) c["params"]["seq_len"] = 1000;
+  file["cases"] = cases;
+  write_file_atomically(scratch / "shorter.json", file.dump());
+  CHECK(check::verify(scratch / "shorter.json").count(Verdict::fail) == 2);
 }
 
 TEST_CASE("verify: every encoding case whose method exists agrees in outputs and gradients", "[check][reference]") {

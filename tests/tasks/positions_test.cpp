@@ -41,3 +41,26 @@ TEST_CASE("drawn positions: every subset of 2 out of 4 comes up equally often", 
   for (auto const& [p, n] : seen) chi_square += std::pow(n - draws / 6.0, 2) / (draws / 6.0);
   CHECK(chi_square < 20.5);
 }
+
+TEST_CASE("skipped positions: two runs of neighbours, every start and gap that fits", "[tasks][positions][pose]") {
+  Stream const stream(6, "positions");
+  int const count = 7, below = 10;
+  std::map<std::pair<int, int>, int> seen;
+  int const draws = 40000;
+  for (int row = 0; row < draws; ++row) {
+    std::vector<double> p(count);
+    tasks::draw_skip(stream, row, count, below, p.data());
+    int first = 1;
+    while (first < count && p[first] == p[first - 1] + 1) ++first;
+    int const gap = static_cast<int>(p.back()) - (count - 1);
+    for (int i = 0; i < count; ++i) CHECK((p[i] == i || p[i] == i + gap));
+    ++seen[{gap == 0 ? 0 : first, gap}];
+  }
+  // Lengths 1 .. 4 of the first run times gaps 0 .. 3, equally often; with gap 0 the length cannot be seen.
+  REQUIRE(seen.size() == 13);
+  CHECK((seen[{0, 0}]) == Catch::Approx(draws / 4).epsilon(0.05));
+  for (int first = 1; first <= 4; ++first)
+    for (int gap = 1; gap <= 3; ++gap) CHECK((seen[{first, gap}]) == Catch::Approx(draws / 16).epsilon(0.12));
+  CHECK_THROWS_WITH(tasks::draw_skip(stream, 0, 9, 8, std::vector<double>(9).data()),
+                    "cannot draw 9 distinct positions of 8");
+}

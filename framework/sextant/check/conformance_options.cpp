@@ -25,7 +25,8 @@ std::optional<std::vector<double>> print_of(Exam& exam, Choice const& choice) {
         Probe<double> probe(trial, exam.registry());
         auto const add = [&](std::vector<double> const& more) { out.insert(out.end(), more.begin(), more.end()); };
         encoding::Position const position(trial.choice, exam.registry(), trial.shape());
-        if (auto const sampler = position.sampler()) add({double(sampler->below), double(sampler->evaluates)});
+        if (auto const sampler = position.sampler())
+          add({double(sampler->below), double(sampler->evaluates), double(sampler->skips)});
         Trial start = trial;
         start.fresh = true;
         for (auto const& parameter : Probe<double>(start, exam.registry()).parameters) {

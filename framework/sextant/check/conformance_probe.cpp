@@ -195,22 +195,41 @@ std::vector<double> Reader::whole() {
   return {out.data(), out.data() + out.size()};
 }
 
-std::vector<double> Reader::in_chunks(std::vector<int> const& sizes, int capacity) {
-  model::KvCache<double> cache(model_->config(), trial.batch, std::max(capacity, trial.length));
+template <class F>
+std::vector<double> Reader::collect(std::vector<int> const& sizes, F&& f) const {
   std::vector<double> out(static_cast<std::size_t>(trial.batch) * trial.length * vocabulary);
   std::size_t chunk = 0;
   for (int first = 0; first < trial.length; ++chunk) {
     int const count = std::min(sizes[std::min(chunk, sizes.size() - 1)], trial.length - first);
-    View2<double> part("logits", trial.batch * count, vocabulary);
-    model_->logits(Exec(), batch(first, count), cache, part);
+    View2<double> const part = f(first, count);
+    int const skipped = part.extent_int(0) / trial.batch - count;
     for (int b = 0; b < trial.batch; ++b)
       for (int i = 0; i < count; ++i)
         for (int c = 0; c < vocabulary; ++c)
-          out[(static_cast<std::size_t>(b) * trial.length + first + i) * vocabulary + c] = part(b * count + i, c);
+          out[(static_cast<std::size_t>(b) * trial.length + first + i) * vocabulary + c] =
+              part(b * (skipped + count) + skipped + i, c);
     first += count;
   }
+  return out;
+}
+
+std::vector<double> Reader::in_chunks(std::vector<int> const& sizes, int capacity) {
+  model::KvCache<double> cache(model_->config(), trial.batch, std::max(capacity, trial.length));
+  auto const out = collect(sizes, [&](int first, int count) {
+    View2<double> part("logits", trial.batch * count, vocabulary);
+    model_->logits(Exec(), batch(first, count), cache, part);
+    return part;
+  });
   cache_bytes_ = cache.bytes();
   return out;
+}
+
+std::vector<double> Reader::whole_by_chunks(std::vector<int> const& sizes) {
+  return collect(sizes, [&](int first, int count) {
+    View2<double> part("logits", trial.batch * (first + count), vocabulary);
+    model_->logits(Exec(), batch(0, first + count), part);
+    return part;
+  });
 }
 
 Reader::Gradient Reader::gradient_of_tail(int from) {

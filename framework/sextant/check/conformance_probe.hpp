@@ -59,6 +59,9 @@ class Reader {
   void poison_last_id(double with = std::numeric_limits<double>::quiet_NaN());
 
   std::vector<double> whole();  ///< logits [batch * length, vocabulary]
+  /// The same, those of each chunk from a pass over all tokens up to its end: what in_chunks() gives under frequencies that
+  /// follow the length.
+  std::vector<double> whole_by_chunks(std::vector<int> const& sizes);
   /// The same, `sizes` tokens at a time, the last size again and again.
   std::vector<double> in_chunks(std::vector<int> const& sizes, int capacity = 0);
   std::size_t cache_bytes() const { return cache_bytes_; }  ///< of the latest in_chunks()
@@ -71,6 +74,10 @@ class Reader {
 
  private:
   model::Batch batch(int first, int count) const;
+  /// f(first, count) for chunks of these sizes, the last one again and again; rows [batch * count] of what it returns go to
+  /// their places.
+  template <class F>
+  std::vector<double> collect(std::vector<int> const& sizes, F&& f) const;
   std::unique_ptr<model::Model<double>> model_;
   std::size_t cache_bytes_ = 0;
 };

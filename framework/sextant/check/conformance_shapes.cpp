@@ -112,7 +112,7 @@ std::size_t declared_bytes(Trial const& trial, encoding::Registry const& registr
     for (auto const& f : stages.features) own += number * term.heads * f.width * (f.taps > 0 ? 2 : 1);
   }
   std::size_t const kept = number * trial.kv_heads * (key_sets * key_dim + trial.head_dim);
-  return number + sizeof(int) + layers * (kept + own);
+  return 2 * (number + sizeof(int)) + layers * (kept + own);  // position, length of the sequence; document, token
 }
 }  // namespace
 

@@ -26,8 +26,10 @@ void compare_chunks(Exam& exam, Trial const& trial, std::vector<std::vector<int>
   Reader reader(exam.on(trial), exam.registry());
   auto const whole = reader.whole();
   exam.finite("logit", whole, words_of(trial));
+  bool const follows = exam.subject.claims("follows_length");
   for (auto const& plan : plans)
-    exam.close(text("logit in chunks of ", plan), reader.in_chunks(plan), whole, 1e-11, words_of(trial));
+    exam.close(text("logit in chunks of ", plan), reader.in_chunks(plan),
+               follows ? reader.whole_by_chunks(plan) : whole, 1e-11, words_of(trial));
 }
 
 std::vector<std::vector<double>> unusual_positions(int length) {

@@ -140,9 +140,10 @@ Trial Subject::trial(Choice const& choice) const {
   if (role_ == encoding::Role::encoding) {
     out.choice.encodings = {choice};
   } else {
-    // Trained frequencies, where there are any, show whether the scaling's derivative is right.
+    // Trained frequencies or slopes, where there are any, show whether the scaling's derivative is right.
     bool const trained = registry_.has(encoding::Role::encoding, "grape_m");
     out.choice.encodings = {{trained ? "grape_m" : "rope", {}, {}}};
+    if (about_.family == "biases") out.choice.encodings = {{"alibi", {{"train_slopes", true}}, {}}};
     out.choice.scalings = {choice};
   }
   out.choice.trained_length = 16;

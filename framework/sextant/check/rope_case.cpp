@@ -2,6 +2,7 @@
 #include <sextant/check/rope_case.hpp>
 
 #include <algorithm>
+#include <map>
 
 namespace sextant::check {
 namespace {
@@ -56,19 +57,40 @@ double original_length_of(Parameters const& params) {
   return params.number("original_max_position_embeddings", most);
 }
 
-Choice yarn(Parameters const& params) {
+/// The plugin of the same name: its factor, original length and numbers that the format calls as the plugin does.
+Choice by_factor(std::string const& method, Parameters const& params, std::map<std::string, double> const& numbers) {
   double const original = original_length_of(params);
-  expect(original > 0, "yarn needs original_max_position_embeddings");
-  Options options{{"factor", factor_of(params, original)},
-                  {"original_length", original},
-                  {"beta_fast", params.number("beta_fast", 32)},
-                  {"beta_slow", params.number("beta_slow", 1)},
-                  {"truncate", params.flag("truncate", true)}};
+  Choice out{method, {{"factor", factor_of(params, original)}}, {}};
+  if (method == "linear" || method == "ntk") return out;
+  expect(original > 0, method, " needs original_max_position_embeddings");
+  out.options["original_length"] = original;
+  for (auto const& [name, fallback] : numbers) out.options[name] = params.number(name, fallback);
+  return out;
+}
+
+Choice longrope(Parameters const& params) {
+  Choice out = by_factor("longrope", params, {});
+  for (char const* list : {"short_factor", "long_factor"}) out.options[list] = params.list(list);
+  if (auto const given = params.number("attention_factor")) out.options["attention_factor"] = *given;
+  return out;
+}
+
+/// The limit of the dynamic rule is max_position_embeddings, whatever else is given.
+Choice dynamic(Parameters const& params) {
+  auto const limit = params.number("max_position_embeddings");
+  expect(limit.has_value(), "dynamic needs max_position_embeddings");
+  return {"dynamic", {{"factor", params.number("factor", 1)}, {"original_length", *limit}}, {}};
+}
+
+Choice yarn(Parameters const& params) {
+  Choice out = by_factor("yarn", params, {{"beta_fast", 32}, {"beta_slow", 1}});
+  Options& options = out.options;
+  options["truncate"] = params.flag("truncate", true);
   if (auto const given = params.number("attention_factor")) options["attention_factor"] = *given;
   // One of the two alone changes nothing: the rule of the released code, which the format follows.
   auto const mscale = params.number("mscale"), all = params.number("mscale_all_dim");
   if (mscale && all) options["mscale"] = *mscale, options["mscale_all_dim"] = *all;
-  return {"yarn", options, {}};
+  return out;
 }
 
 Choice segmented(Parameters const& params, int rotary_dim, std::string const& layout) {
@@ -91,11 +113,13 @@ Choice segmented(Parameters const& params, int rotary_dim, std::string const& la
 }  // namespace
 
 std::optional<RopeCase> rope_case(std::string const& method, Parameters const& params, std::string const& layout) {
-  static std::vector<std::string> const methods{"default", "linear", "ntk", "yarn", "segmented_theta", "proportional"};
+  static std::vector<std::string> const methods{"default", "linear",   "ntk",    "ntk_by_parts", "dynamic",
+                                                "yarn",    "longrope", "llama3", "proportional", "segmented_theta"};
   if (std::find(methods.begin(), methods.end(), method) == methods.end()) return std::nullopt;
   RopeCase out;
   params.allow(documented);
   out.head_dim = head_dim_of(params);
+  out.length = params.number("seq_len", 0);
   double const share = params.number("partial_rotary_factor", 1);
   bool const proportional = method == "proportional";  // p-RoPE: the ladder of the whole head, of which a share turns
   out.rotary_dim = proportional ? out.head_dim / 2 * 2 : static_cast<int>(out.head_dim * share);
@@ -110,7 +134,15 @@ std::optional<RopeCase> rope_case(std::string const& method, Parameters const& p
     if (double const factor = params.number("factor", 1); factor != 1)
       out.choice.scalings = {{"linear", {{"factor", factor}}, {}}};
   } else if (method == "linear" || method == "ntk")
-    out.choice.scalings = {{method, {{"factor", factor_of(params, original_length_of(params))}}, {}}};
+    out.choice.scalings = {by_factor(method, params, {})};
+  else if (method == "ntk_by_parts")
+    out.choice.scalings = {by_factor(method, params, {{"alpha", 1}, {"beta", 32}})};
+  else if (method == "llama3")
+    out.choice.scalings = {by_factor(method, params, {{"low_freq_factor", 1}, {"high_freq_factor", 4}})};
+  else if (method == "dynamic")
+    out.choice.scalings = {dynamic(params)};
+  else if (method == "longrope")
+    out.choice.scalings = {longrope(params)};
   else if (method == "yarn")
     out.choice.scalings = {yarn(params)};
   else if (method == "segmented_theta")

@@ -8,6 +8,7 @@ namespace sextant::check {
 
 struct RopeCase {
   int head_dim = 0, rotary_dim = 0;
+  double length = 0;  ///< of the sequence, in tokens; 0: not given
   encoding::PositionChoice choice;
 };
 

@@ -42,7 +42,7 @@ void turn(char const* precision, RopeCase const& made, encoding::Registry const&
   worst.compare(text(precision, " q_rot"), layer.query(), tensor(group, "q_rot").values, {.absolute = tolerance});
   worst.compare(text(precision, " k_rot"), layer.key(), tensor(group, "k_rot").values, {.absolute = tolerance});
   if (!std::is_same_v<T, double>) return;
-  auto const found = layer.binding().frequencies(0, 0);
+  auto const found = layer.binding().frequencies(0, 0, made.length);
   if (group.has_array("inv_freq"))
     worst.compare("float64 inv_freq", found.inv_freq, group.numbers("inv_freq"), {.relative = 1e-12});
   if (group.has_attribute("attention_factor"))

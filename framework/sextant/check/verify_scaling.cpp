@@ -39,7 +39,7 @@ void check_case(nlohmann::json const& item, double rtol, encoding::Registry cons
   encoding::Shape const shape{.heads = 1, .kv_heads = 1, .head_dim = made->head_dim, .model_dim = made->head_dim};
   auto const position = std::make_shared<encoding::Position const>(made->choice, registry, shape);
   encoding::Binding<double> const binding(position, 1);
-  auto const found = binding.frequencies(0, 0);
+  auto const found = binding.frequencies(0, 0, made->length);
   expect(found.form.rotary_dim == rotary_dim, "the rotary dim is ", found.form.rotary_dim, ", the file has ",
          rotary_dim);
   Worst worst;

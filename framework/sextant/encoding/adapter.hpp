@@ -44,9 +44,37 @@ concept HasQueryScale = requires(P const p) {
   { p.query_scale(0.0) } -> std::convertible_to<double>;
 };
 template <class P>
-concept IsScaling = requires(P const p, ScalingContext c) {
+concept ScalesFrequencies = requires(P const p, ScalingContext c) {
   { p.template inv_freq<double>(1.0, c) } -> std::convertible_to<double>;
 };
+template <class P>
+concept ScalesPhases = requires(P const p, ScalingContext c) {
+  { p.phase(1.0, c) } -> std::convertible_to<double>;
+};
+template <class P>
+concept ScalesBiases = requires(P const p, ScalingContext c) {
+  { p.stretch(c) } -> std::convertible_to<double>;
+};
+template <class P>
+concept ScalesQueries = requires(P const p, ScalingContext c) {
+  { p.query_scale(1.0, 0, c) } -> std::convertible_to<double>;
+};
+template <class P>
+concept IsScaling = ScalesFrequencies<P> || ScalesPhases<P> || ScalesBiases<P> || ScalesQueries<P>;
+/// A static constexpr bool NAME of a plugin, false where it has none.
+#define SEXTANT_FLAG(NAME)                 \
+  template <class P>                       \
+  inline constexpr bool flag_##NAME = [] { \
+    if constexpr (requires { P::NAME; })   \
+      return P::NAME;                      \
+    else                                   \
+      return false;                        \
+  }();
+SEXTANT_FLAG(multiplies)
+SEXTANT_FLAG(reads_plain)
+SEXTANT_FLAG(stretches)
+SEXTANT_FLAG(follows_length)
+#undef SEXTANT_FLAG
 
 template <class P>
 Description describe_plugin(char const* name, char const* source) {
@@ -65,7 +93,10 @@ Description describe_plugin(char const* name, char const* source) {
   if constexpr (HasBias<P>) family.push_back(gate_count_of<P> ? "gated bias" : "bias");
   if constexpr (HasRows<P>) family.push_back("rows");
   if constexpr (HasQueryScale<P>) family.push_back("temperature");
-  if constexpr (IsScaling<P>) family.push_back("frequencies");
+  if constexpr (ScalesFrequencies<P>) family.push_back("frequencies");
+  if constexpr (ScalesPhases<P>) family.push_back("positions");
+  if constexpr (ScalesBiases<P>) family.push_back("biases");
+  if constexpr (ScalesQueries<P>) family.push_back("temperature");
   d.family = family.empty() ? "none" : join(family);
   auto const law = [&](bool claimed, char const* word, char const* meaning) {
     if (claimed) d.laws.push_back({word, meaning});
@@ -76,7 +107,10 @@ Description describe_plugin(char const* name, char const* source) {
   if constexpr (requires { P::group; }) law(P::group, "group", "turning by a and then by b is turning by a + b");
   if constexpr (requires { P::additive; }) law(P::additive, "additive", "bias(i, j) = bias(i, m) + bias(m, j)");
   if constexpr (requires { P::identity_at_factor_one; })
-    law(P::identity_at_factor_one, "identity_at_factor_one", "factor 1 leaves every frequency as it is");
+    law(P::identity_at_factor_one, "identity_at_factor_one", "factor 1 leaves everything as it is");
+  law(flag_follows_length<P>, "follows_length",
+      "frequencies follow each sequence's own length; cached keys serve while the frequencies stay, and where they "
+      "change the text is read again");
   if constexpr (requires { P::examples(); }) d.examples = P::examples();
   if constexpr (requires { P::equals(); }) d.equals = P::equals();
   for (auto const& equality : d.equals) d.laws.push_back({"equals", equality.other.use + " " + equality.when});
@@ -107,6 +141,9 @@ class EncodingAdapter final : public Encoding {
     s.transform = HasTransform<P>;
     s.rows = HasRows<P>;
     s.scale_query = HasQueryScale<P>;
+    s.multiplies = flag_multiplies<P>;
+    s.reads_plain = flag_reads_plain<P>;
+    s.stretches = flag_stretches<P>;
     if constexpr (HasBranches<P>) s.branches = plugin_.branches();
     if constexpr (HasRotary<P>) s.axes = plugin_.rotary(shape).axes;
     if constexpr (requires { plugin_.axes(); }) s.axes = plugin_.axes();
@@ -482,19 +519,53 @@ class ScalingAdapter final : public Scaling {
   void check(ScalingContext const& context) const override {
     if constexpr (requires { plugin_.check(context); }) plugin_.check(context);
   }
-  double inv_freq(double plain, ScalingContext const& context, double* slope) const override {
-    if (slope) {
+  ScalingStages stages() const override {
+    return {ScalesFrequencies<P>, ScalesPhases<P>, ScalesBiases<P>, ScalesQueries<P>, flag_follows_length<P>};
+  }
+  double inv_freq(double plain, [[maybe_unused]] ScalingContext const& context, double* slope) const override {
+    if constexpr (ScalesFrequencies<P>) {
+      if (!slope) return plugin_.template inv_freq<double>(plain, context);
       Dual<double, 1> x(plain);
       x.slope[0] = 1;
       auto const y = plugin_.template inv_freq<Dual<double, 1>>(x, context);
       *slope = y.slope[0];
       return y.value;
+    } else {
+      if (slope) *slope = 1;
+      return plain;
     }
-    return plugin_.template inv_freq<double>(plain, context);
   }
   double attention_factor(ScalingContext const& context) const override {
     if constexpr (requires { plugin_.attention_factor(context); })
       return plugin_.attention_factor(context);
+    else
+      return 1;
+  }
+  std::optional<Ladder> ladder([[maybe_unused]] Ladder const& before,
+                               [[maybe_unused]] ScalingContext const& context) const override {
+    if constexpr (requires { plugin_.ladder(before, context); })
+      return plugin_.ladder(before, context);
+    else if constexpr (ScalesFrequencies<P>)
+      return std::nullopt;
+    else
+      return before;
+  }
+  double phase(double plain, [[maybe_unused]] ScalingContext const& context) const override {
+    if constexpr (ScalesPhases<P>)
+      return plugin_.phase(plain, context);
+    else
+      return plain;
+  }
+  double stretch([[maybe_unused]] ScalingContext const& context) const override {
+    if constexpr (ScalesBiases<P>)
+      return plugin_.stretch(context);
+    else
+      return 1;
+  }
+  double query_scale([[maybe_unused]] double position, [[maybe_unused]] int layer,
+                     [[maybe_unused]] ScalingContext const& context) const override {
+    if constexpr (ScalesQueries<P>)
+      return plugin_.query_scale(position, layer, context);
     else
       return 1;
   }

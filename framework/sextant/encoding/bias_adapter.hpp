@@ -143,8 +143,9 @@ class BiasAdapter final : public Bias<T> {
     if (!tabulated_) return;
     std::size_t const width = static_cast<std::size_t>(span) + 1;
     bool const same = width == table_width_ && table_most_ == in_.most_offset && table_weights_ == in_.weights &&
-                      table_.size() == width * in_.heads;
+                      table_stretch_ == in_.stretch && table_.size() == width * in_.heads;
     if (same) return;
+    table_stretch_ = in_.stretch;
     table_width_ = width;
     table_most_ = in_.most_offset;
     table_weights_ = in_.weights;
@@ -152,12 +153,12 @@ class BiasAdapter final : public Bias<T> {
     for (int h = 0; h < in_.heads; ++h) {
       auto const weights = WeightsIn<P, double>(count_, weights_of(h));
       T* row = table_.data() + h * width;
-      double const most = in_.most_offset;
+      double const most = in_.most_offset, stretch = in_.stretch;
       P const plugin = plugin_;
       Head const named = formula_head(h);
       Kokkos::parallel_for("sextant::bias_table", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<std::int64_t>(width)),
                            [=, &weights](std::int64_t at) {
-                             double const offset = most - static_cast<double>(at);
+                             double const offset = (most - static_cast<double>(at)) / stretch;
                              Site<double> const site{offset, offset, 0, named, nullptr, nullptr};
                              row[at] = static_cast<T>(plugin.template bias<double>(weights.get(), site));
                            });
@@ -210,7 +211,7 @@ class BiasAdapter final : public Bias<T> {
   }
 
   Site<double> site_at(std::size_t at, int h) const {
-    double const offset = table_most_ - static_cast<double>(at);
+    double const offset = (table_most_ - static_cast<double>(at)) / in_.stretch;
     return {offset, offset, 0, formula_head(h), nullptr, nullptr};
   }
   void finish_table(int h, double* out) const {
@@ -252,14 +253,14 @@ class BiasAdapter final : public Bias<T> {
     double const* key_rows[gates + 1] = {};
     for (int g = 0; g < gates; ++g)
       if (specs_[g].active) key_rows[g] = in_.key_gates[g].row(tile.batch, head) + tile.col;
-    double const query_position = tile.query_position[r];
+    double const query_position = tile.query_position[r] / in_.stretch;
     for (int c = 0; c < tile.cols; ++c) {
       D key_gate[gates + 1];
       for (int g = 0; g < gates; ++g) {
         double const raw = key_rows[g] ? key_rows[g][c] : 0;
         key_gate[g] = seeded<D>(static_cast<T>(scanned(g) ? raw - query_raw[g] : raw), seeds_at + gates + g);
       }
-      double const key_position = tile.key_position[c];
+      double const key_position = tile.key_position[c] / in_.stretch;
       Site<D> const at{
           static_cast<T>(query_position - key_position), query_position, key_position, named, query_gate, key_gate};
       f(c, plugin_.template bias<D>(weights.get(), at));
@@ -299,7 +300,8 @@ class BiasAdapter final : public Bias<T> {
       Head const named = formula_head(static_cast<int>(head_of(tile)));
       for (int r = 0; r < tile.rows; ++r)
         for (int c = 0; c < tile.cols; ++c) {
-          double const query = tile.query_position[r], key = tile.key_position[c], g = grad[r * stride + c];
+          double const query = tile.query_position[r] / in_.stretch, key = tile.key_position[c] / in_.stretch;
+          double const g = grad[r * stride + c];
           if (g != 0) plugin_.bias_gradient(w, {query - key, query, key, named, nullptr, nullptr}, g, out);
         }
       return;
@@ -332,7 +334,7 @@ class BiasAdapter final : public Bias<T> {
   bool own_weights_ = false;
   bool tabulated_ = false;
   std::size_t table_width_ = 0;
-  double table_most_ = 0;
+  double table_most_ = 0, table_stretch_ = 1;
   std::vector<double> table_weights_;
   std::vector<T> table_, table_gradient_;
   std::vector<std::int64_t> shown_;

@@ -1,6 +1,7 @@
 // A Binding's structure: which slots belong to which term and layer, and what one call's tokens are.
 #include <sextant/base/error.hpp>
 #include <sextant/encoding/binding_state.hpp>
+#include <sextant/encoding/lengths.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -189,7 +190,8 @@ template <class T>
 bool Binding<T>::apart(int layer) const {
   if (branches(layer) > 1 || key_sets(layer) > 1) return true;
   for (std::size_t t = 0; t < terms(); ++t)
-    if (active(layer, t) && (state_->terms[t].stages.transform || state_->terms[t].stages.scale_query)) return true;
+    if (active(layer, t) && (state_->terms[t].stages.transform || position_->scales_queries(position_->terms()[t])))
+      return true;
   return false;
 }
 
@@ -210,9 +212,17 @@ void Binding<T>::begin(Exec const& exec, Tokens const& tokens) {
               (tokens.coordinates.extent_int(0) == 1 || tokens.coordinates.extent_int(0) == tokens.batch)),
          "position: coordinates are [", tokens.coordinates.extent(0), ", ", tokens.coordinates.extent(1), ", ",
          tokens.coordinates.extent(2), "], expected [", tokens.batch, " or 1, ", len, ", axes]");
+  expect(
+      tokens.length.size() == 0 || (tokens.length.extent_int(0) == tokens.batch && tokens.length.extent_int(1) == len),
+      "position: lengths are [", tokens.length.extent(0), ", ", tokens.length.extent(1), "], expected [", tokens.batch,
+      ", ", len, "]");
+  View2<double> length;
+  if (position_->follows_length())
+    length = tokens.length.size() ? tokens.length : sequence_lengths(tokens.position, tokens.document, tokens.batch);
   bool const same_place = tokens.coordinates.size() == 0 && s.tokens.coordinates.size() == 0 &&
                           s.key_position.extent_int(0) > 0 && s.tokens.first == tokens.first &&
-                          s.tokens.count == tokens.count && same(s.key_position, tokens.position);
+                          s.tokens.count == tokens.count && same(s.key_position, tokens.position) &&
+                          same(s.length, length);
   s.tokens = tokens;
   if (!same_place) {
     s.ranges = ranges_of(tokens);
@@ -223,12 +233,35 @@ void Binding<T>::begin(Exec const& exec, Tokens const& tokens) {
         s.key_position(b, j) = tokens.position(b, j);
         if (j >= tokens.first) s.query_position(b, j - tokens.first) = tokens.position(b, j);
       }
+    s.length = View2<double>(uninitialized("length"), length.extent(0), length.extent(1));
+    std::copy_n(length.data(), length.size(), s.length.data());
+    note_lengths();
   }
   if (same_place) return;
   for (std::size_t t = 0; t < terms(); ++t) {
     form_positions(t);
     if (s.terms[t].stages.embed && position_->terms()[t].encoding->table_length() == 0) form_embedding_rows(exec, t);
   }
+}
+
+template <class T>
+void Binding<T>::note_lengths() {
+  State& s = *state_;
+  s.lengths.clear();
+  s.length_of = {};
+  int const rows = s.length.extent_int(0), first = s.tokens.first, count = s.tokens.count;
+  View2<int> const of("length of token", rows, count);
+  std::map<double, int> known;
+  for (int b = 0; b < rows; ++b)
+    for (int i = 0; i < count; ++i) {
+      double const length = s.length(b, first + i);
+      if (length == no_sequence) continue;  // padding turns as the first sequence does
+      auto const [at, fresh] = known.try_emplace(length, static_cast<int>(s.lengths.size()));
+      if (fresh) s.lengths.push_back(length);
+      of(b, i) = at->second;
+    }
+  if (s.lengths.empty()) s.lengths = {0};
+  if (s.lengths.size() > 1) s.length_of = of;
 }
 
 namespace {
@@ -278,9 +311,12 @@ void Binding<T>::form_positions(std::size_t t) {
     mine.turns.push_back({out, {}});
   };
   auto const& encoding = *term.encoding;
-  if (mine.stages.branches == 0) return turn([&](double p) { return encoding.phase(p); });
-  for (int n = 0; n < mine.stages.branches; ++n) turn([&](double p) { return encoding.query_phase(n, p); });
-  for (int n = 0; n < encoding.key_sets(); ++n) turn([&](double p) { return encoding.key_phase(n, p); });
+  auto const scaled = [&](double phase) {
+    return position_->bends_phases() ? position_->scaled_phase(term, phase) : phase;
+  };
+  if (mine.stages.branches == 0) return turn([&](double p) { return scaled(encoding.phase(p)); });
+  for (int n = 0; n < mine.stages.branches; ++n) turn([&](double p) { return scaled(encoding.query_phase(n, p)); });
+  for (int n = 0; n < encoding.key_sets(); ++n) turn([&](double p) { return scaled(encoding.key_phase(n, p)); });
 }
 
 template <class T>
@@ -339,8 +375,21 @@ void Binding<T>::reserve(TokenState<T>& state, int layer, int batch, int capacit
 }
 
 template <class T>
-Position::Frequencies Binding<T>::frequencies(int layer, int term) const {
-  return position_->frequencies(position_->terms()[term], weights_of(layer, term));
+Position::Frequencies Binding<T>::frequencies(int layer, int term, double length) const {
+  return position_->frequencies(position_->terms()[term], weights_of(layer, term), nullptr, length);
+}
+
+template <class T>
+bool Binding<T>::turns_alike(double before, double after) const {
+  if (before == after || !position_->follows_length()) return true;
+  for (std::size_t t = 0; t < terms(); ++t)
+    for (int layer = 0; layer < state_->layers; ++layer) {
+      if (!active(layer, t) || !state_->terms[t].stages.rotate) continue;
+      int const term = static_cast<int>(t);
+      if (!frequencies(layer, term, before).turns_as(frequencies(layer, term, after))) return false;
+      if (state_->owners[layer][t].weights < 0) break;  // the same in every layer
+    }
+  return true;
 }
 
 template <class T>

@@ -83,12 +83,16 @@ class Binding {
   /// Whether encode() or its backward reads x: some gate or feature has the token as its input.
   bool reads_tokens() const;
 
-  /// inv_freq and attention factor as encode() uses them, for a term of a layer.
-  Position::Frequencies frequencies(int layer, int term) const;
+  /// inv_freq and attention factor as encode() uses them for a sequence of `length` tokens, for a term of a layer.
+  Position::Frequencies frequencies(int layer, int term, double length = 0) const;
+  /// Whether tokens of a sequence that was `before` tokens long turn as those of one of `after`, in all layers: if not,
+  /// what a cache holds of them is wrong.
+  bool turns_alike(double before, double after) const;
 
  private:
   struct State;
   struct TermState;
+  struct TermSpectra;
   std::size_t terms() const { return position_->terms().size(); }
   bool active(int layer, std::size_t term) const;
   int group() const { return position_->shape().heads / position_->shape().kv_heads; }
@@ -98,7 +102,10 @@ class Binding {
   std::vector<double> weights_of(int layer, std::size_t term) const;
   Tensors tensors_of(int layer, std::size_t term) const;
   kernels::RotationSpan span_of(Term const& term, Side side) const;
-  static View3<double> inv_freq_of(Position::Frequencies const& frequencies);
+  /// What the sequences of this call turn by; with `slope` also d scaled / d plain of each.
+  TermSpectra spectra_of(int layer, std::size_t term, bool slope) const;
+  kernels::Spectra arrays_of(TermSpectra const& spectra) const;
+  void note_lengths();
 
   void name_slots();
   void form_positions(std::size_t term);

@@ -54,13 +54,11 @@ void Binding<T>::rotary_backward(Exec const& exec, int layer, Encoded<T> const& 
     form_tables(exec, layer, t, state);
     Term const& term = position_->terms()[t];
     int const slot = s.owners[layer][t].weights;
-    int const gate = mine.formed.form.phase_gate;
+    Rotary const& form = mine.formed.form();
+    int const gate = form.phase_gate;
     if (slot < 0 && gate < 0) continue;
-    auto const weights = weights_of(layer, t);
-    std::vector<double> slope;
-    auto const f = position_->frequencies(term, weights, &slope);
-    auto const inv_freq = inv_freq_of(f);
-    View3<double> const grad("d inv_freq", f.rows, f.form.axes, f.form.rotary_dim / 2);
+    auto const& spectra = mine.spectra;
+    View4<double> const grad("d inv_freq", spectra.inv_freq.layout());
     int const branches = std::max(mine.stages.branches, 1);
     for (Side side : {Side::query, Side::key})
       for (int n = 0; n < branches; ++n) {
@@ -73,15 +71,18 @@ void Binding<T>::rotary_backward(Exec const& exec, int layer, Encoded<T> const& 
                                                                          : term.encoding->key_set(n))
                                 .phase;
         auto const span = span_of(term, side);
-        if (slot >= 0) kernels::rotation_gradient<T>(exec, x, g, phase, span, f.form.orientation, grad);
+        if (slot >= 0) kernels::rotation_gradient<T>(exec, x, g, phase, spectra, span, form.orientation, grad);
         if (gate >= 0)
-          kernels::phase_gradient<T>(exec, x, g, inv_freq, span, f.form.orientation,
+          kernels::phase_gradient<T>(exec, x, g, spectra, span, form.orientation,
                                      state.gates[mine.first_gate + gate].grad);
       }
     exec.fence();
     if (slot < 0) continue;
-    std::vector<double> plain(slope.size()), out(weights.size(), 0.0);
-    for (std::size_t n = 0; n < plain.size(); ++n) plain[n] = grad.data()[n] * slope[n];
+    auto const weights = weights_of(layer, t);
+    auto const slope = spectra_of(layer, t, true).slope;
+    std::vector<double> plain(slope.front().size(), 0.0), out(weights.size(), 0.0);
+    for (std::size_t k = 0; k < slope.size(); ++k)
+      for (std::size_t n = 0; n < plain.size(); ++n) plain[n] += grad.data()[k * plain.size() + n] * slope[k][n];
     term.encoding->inv_freq_gradient(term.shape, weights.data(), plain.data(), out.data());
     add_to(s.gradients[slot], out);
   }
@@ -143,9 +144,8 @@ void Binding<T>::turn_back(Exec const& exec, int layer, Heads<T> const& q, Heads
     auto& mine = s.terms[t];
     if (!active(layer, t) || !mine.stages.rotate) continue;
     Term const& term = position_->terms()[t];
-    double const factor = mine.formed.attention_factor;
-    kernels::unrotate<T>(exec, q, mine.turn_of(Side::query, 0).table, span_of(term, Side::query), factor);
-    kernels::unrotate<T>(exec, k, mine.turn_of(Side::key, 0).table, span_of(term, Side::key), factor);
+    kernels::unrotate<T>(exec, q, mine.turn_of(Side::query, 0).table, span_of(term, Side::query), mine.spectra);
+    kernels::unrotate<T>(exec, k, mine.turn_of(Side::key, 0).table, span_of(term, Side::key), mine.spectra);
   }
   exec.fence();
 }

@@ -94,6 +94,7 @@ void Binding<T>::connect_bias(Exec const& exec, int layer, std::size_t t, TokenS
   in.heads = term.heads;
   in.first_head = term.first_head;
   in.all_heads = term.heads == position_->shape().heads;
+  in.stretch = position_->stretch(term);
   in.query_position = s.query_position;
   in.key_position = s.key_position;
   in.want_gradient = gradient;
@@ -130,6 +131,7 @@ void Binding<T>::connect_rows(Exec const& exec, int layer, std::size_t t, TokenS
   in.least_offset = s.ranges.least_offset;
   in.most_offset = s.ranges.most_offset;
   in.whole_positions = s.ranges.whole;
+  in.stretch = position_->stretch(term);
   for (std::size_t g = 0; g < mine.stages.gates.size(); ++g) {
     auto const& gate = state.gates[mine.first_gate + g];
     in.query_gates.push_back(rows_of(gate.value, s.tokens.first));
@@ -144,6 +146,8 @@ void Binding<T>::connect_rows(Exec const& exec, int layer, std::size_t t, TokenS
     if (gradient) in.feature_gradient.push_back(rows_of(feature.grad));
   }
   mine.rows->prepare(exec, in);
+  expect(mine.rows->multiplies(term.head_begin) == mine.stages.multiplies, term.label,
+         " says multiplies = ", mine.stages.multiplies, ", and its rows say otherwise");
 }
 
 #define SEXTANT_INSTANTIATE(T)                                                                                      \

@@ -5,6 +5,7 @@
 #include <sextant/encoding/features.hpp>
 #include <sextant/encoding/gates.hpp>
 
+#include <algorithm>
 #include <map>
 
 namespace sextant::encoding {
@@ -29,6 +30,19 @@ struct Owner {
   std::vector<int> tensors;
 };
 
+/// The different frequencies that one term turns the tokens of a call by.
+template <class T>
+struct Binding<T>::TermSpectra {
+  std::vector<Position::Frequencies> each;
+  std::vector<std::vector<double>> slope;  // of each, where asked for
+  std::vector<int> of_length;              // State::lengths -> each
+  Rotary const& form() const { return each.front().form; }
+  bool turns_as(TermSpectra const& other) const {
+    return std::equal(each.begin(), each.end(), other.each.begin(), other.each.end(),
+                      [](auto const& a, auto const& b) { return a.turns_as(b); });
+  }
+};
+
 template <class T>
 struct Binding<T>::TermState {
   Stages stages;
@@ -46,7 +60,8 @@ struct Binding<T>::TermState {
     kernels::RotationTable<T> table;
   };
   std::vector<Turn> turns;
-  Position::Frequencies formed;  // what the tables were formed for
+  TermSpectra formed;        // what the tables were formed for,
+  kernels::Spectra spectra;  // as arrays
   bool tables_fresh = false;
   View3<double> coordinates;  // transforms: of the new tokens
   View2<T> rows_embedded;     // embedding rows of the new tokens
@@ -65,6 +80,9 @@ struct Binding<T>::State {
   Tokens tokens;
   Ranges ranges;
   View2<double> query_position, key_position;
+  View2<double> length;         // of the sequence of every token, [batch, first + count]; empty: no scaling asks
+  std::vector<double> lengths;  // those of the new tokens, each once
+  View2<int> length_of;         // [batch, count]: index into `lengths`; empty: there is one
   int layers = 0, gates = 0, features = 0;
   int extra = 0;  // channels beyond head_dim
   BranchChoice branch_choice;

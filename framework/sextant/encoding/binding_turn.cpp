@@ -2,6 +2,8 @@
 #include <sextant/base/error.hpp>
 #include <sextant/encoding/binding_state.hpp>
 
+#include <algorithm>
+
 namespace sextant::encoding {
 namespace {
 /// Channels [0, columns) of `from` into `to`; zeros behind them.
@@ -56,9 +58,38 @@ kernels::RotationSpan Binding<T>::span_of(Term const& term, Side side) const {
 }
 
 template <class T>
-View3<double> Binding<T>::inv_freq_of(Position::Frequencies const& f) {
-  View3<double> out(uninitialized("inv_freq"), f.rows, f.form.axes, f.form.rotary_dim / 2);
-  std::copy(f.inv_freq.begin(), f.inv_freq.end(), out.data());
+typename Binding<T>::TermSpectra Binding<T>::spectra_of(int layer, std::size_t term, bool slope) const {
+  TermSpectra out;
+  Term const& place = position_->terms()[term];
+  auto const weights = weights_of(layer, term);
+  for (double length : state_->lengths) {
+    std::vector<double> derivative;
+    auto found = position_->frequencies(place, weights, slope ? &derivative : nullptr, length);
+    auto const known = std::find_if(out.each.begin(), out.each.end(), [&](auto const& f) { return f.turns_as(found); });
+    out.of_length.push_back(static_cast<int>(known - out.each.begin()));
+    if (known != out.each.end()) continue;
+    out.each.push_back(std::move(found));
+    if (slope) out.slope.push_back(std::move(derivative));
+  }
+  return out;
+}
+
+template <class T>
+kernels::Spectra Binding<T>::arrays_of(TermSpectra const& spectra) const {
+  auto const& first = spectra.each.front();
+  std::size_t const n = spectra.each.size();
+  kernels::Spectra out;
+  out.inv_freq = View4<double>(uninitialized("inv_freq"), n, first.rows, first.form.axes, first.form.rotary_dim / 2);
+  out.factor = View1<double>(uninitialized("attention factor"), n);
+  double* at = out.inv_freq.data();
+  for (std::size_t k = 0; k < n; ++k) {
+    at = std::copy(spectra.each[k].inv_freq.begin(), spectra.each[k].inv_freq.end(), at);
+    out.factor(k) = spectra.each[k].attention_factor;
+  }
+  auto const length_of = state_->length_of;
+  if (n == 1 || length_of.size() == 0) return out;
+  out.of_token = View2<int>(uninitialized("spectrum of token"), length_of.extent(0), length_of.extent(1));
+  for (std::size_t k = 0; k < length_of.size(); ++k) out.of_token.data()[k] = spectra.of_length[length_of.data()[k]];
   return out;
 }
 
@@ -66,9 +97,9 @@ template <class T>
 void Binding<T>::form_tables(Exec const& exec, int layer, std::size_t term, TokenState<T> const& state) {
   auto& mine = state_->terms[term];
   Term const& place = position_->terms()[term];
-  auto wanted = position_->frequencies(place, weights_of(layer, term));
-  int const gate = wanted.form.phase_gate;
-  if (gate < 0 && mine.tables_fresh && mine.formed.inv_freq == wanted.inv_freq) return;
+  TermSpectra wanted = spectra_of(layer, term, false);
+  int const gate = wanted.form().phase_gate;
+  if (gate < 0 && mine.tables_fresh && mine.formed.turns_as(wanted)) return;
   if (gate >= 0) {
     auto const value = state.gates.at(mine.first_gate + gate).value;
     int const batch = state_->tokens.batch, count = state_->tokens.count, first = state_->tokens.first;
@@ -80,9 +111,9 @@ void Binding<T>::form_tables(Exec const& exec, int layer, std::size_t term, Toke
         for (int i = 0; i < count; ++i) phase(b, h, i, 0) = value(b, h, first + i);
     mine.turns.front().phase = phase;
   }
-  auto const inv_freq = inv_freq_of(wanted);
+  mine.spectra = arrays_of(wanted);
   for (auto& turn : mine.turns)
-    kernels::form_rotation<T>(exec, turn.phase, inv_freq, wanted.attention_factor, wanted.form.orientation, turn.table);
+    kernels::form_rotation<T>(exec, turn.phase, mine.spectra, wanted.form().orientation, turn.table);
   exec.fence();
   mine.formed = std::move(wanted);
   mine.tables_fresh = true;
@@ -198,11 +229,11 @@ void Binding<T>::scale_queries(Exec const& exec, int layer, std::vector<Heads<T>
   auto const at = state_->query_position;
   int const count = state_->tokens.count;
   for (std::size_t t = 0; t < terms(); ++t) {
-    if (!active(layer, t) || !state_->terms[t].stages.scale_query) continue;
     Term const& term = position_->terms()[t];
+    if (!active(layer, t) || !position_->scales_queries(term)) continue;
     std::vector<T> factor(at.size());
     for (std::size_t n = 0; n < factor.size(); ++n)
-      factor[n] = static_cast<T>(term.encoding->query_scale(at.data()[n]));
+      factor[n] = static_cast<T>(position_->query_scale(term, layer, at.data()[n]));
     for (auto const& query : queries)
       for_mapped_heads(exec, t, Side::query, [&](int b, int, int head) {
         T const* const row = factor.data() + (at.extent(0) > 1 ? b * count : 0);
@@ -266,7 +297,7 @@ Encoded<T> Binding<T>::gradients(int layer, Heads<T> const& grad_q, Heads<T> con
 
 #define SEXTANT_INSTANTIATE(T)                                                                                   \
   template kernels::RotationSpan Binding<T>::span_of(Term const&, Side) const;                                   \
-  template View3<double> Binding<T>::inv_freq_of(Position::Frequencies const&);                                  \
+  template typename Binding<T>::TermSpectra Binding<T>::spectra_of(int, std::size_t, bool) const;                \
   template void Binding<T>::form_tables(Exec const&, int, std::size_t, TokenState<T> const&);                    \
   template void Binding<T>::turn_all(Exec const&, int, Encoded<T> const&, bool);                                 \
   template void Binding<T>::map_transforms_backward(Exec const&, int, Heads<T> const&, Heads<T> const&,          \

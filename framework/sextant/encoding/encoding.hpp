@@ -36,6 +36,9 @@ struct Stages {
   bool transform = false;    ///< maps query and key, token by token, by more than turns of pairs
   bool rows = false;         ///< works on whole rows of logits
   bool scale_query = false;  ///< multiplies query rows by a factor of their position
+  bool multiplies = false;   ///< rows: forms the logits of its heads by a product of its own
+  bool reads_plain = false;  ///< rows: its terms take query and key as they are before any turn
+  bool stretches = false;    ///< bias, rows: Inputs::stretch is heeded
   int branches = 0;          ///< > 0: the angle of a pair depends on which of several branches it takes
   int axes = 1;              ///< coordinates that it reads of a position
   std::vector<GateSpec> gates;
@@ -63,6 +66,7 @@ class Bias : public kernels::TileModifier<T> {
     int head_begin = 0, heads = 1;  ///< query heads of the model that this bias covers
     Head first_head;                ///< what the formula calls the first of them
     bool all_heads = false;         ///< these are all query heads of the model: the bias may hide whole tiles
+    double stretch = 1;             ///< the formula sees positions divided by this
     View2<double> query_position, key_position;  ///< [batch or 1, len], as attention has them; may be empty
     bool want_gradient = false;
   };
@@ -79,6 +83,7 @@ class Bias : public kernels::TileModifier<T> {
 struct PositionSampler {
   int below = 0;           ///< tokens
   bool evaluates = false;  ///< in evaluations too; else in training alone
+  bool skips = false;      ///< two runs of neighbours with one gap; else any subset
 };
 
 /// The trained tensors of a term beside its formula weights, in double, in the order and shape of tensors().
@@ -132,7 +137,8 @@ class RowTerm : public kernels::RowLink<T> {
     int head_begin = 0, heads = 1;              ///< query heads of the model that this term covers
     int head_dim = 1;
     Head first_head;
-    double scale = 1;  ///< what multiplies query . key
+    double scale = 1;    ///< what multiplies query . key
+    double stretch = 1;  ///< where Stages::stretches: the formula sees positions divided by this
     Tensors tensors;
     std::vector<GateRows> query_gates, key_gates;  ///< as in Bias::Inputs
     std::vector<FeatureRows<T>> features;          ///< of all keys' tokens, heads count from head_begin
@@ -261,17 +267,36 @@ class Encoding {
   Choice choice_;
 };
 
+/// What a scaling changes.
+struct ScalingStages {
+  bool frequencies = false;     ///< of rotary encodings, or the magnitude of cos and sin
+  bool phases = false;          ///< what positions turn by
+  bool biases = false;          ///< the positions that bias formulas see
+  bool queries = false;         ///< a factor on the content logits of a query
+  bool follows_length = false;  ///< the frequencies depend on ScalingContext::length
+  bool turns() const { return frequencies || phases || queries; }
+};
+
 class Scaling {
  public:
   virtual ~Scaling() = default;
   Description const& description() const { return *description_; }
   Choice const& choice() const { return choice_; }
+  virtual ScalingStages stages() const = 0;
   /// Throws Error where the scaling cannot be applied to such an encoding (no base, no trained length, ...).
   virtual void check(ScalingContext const&) const {}
-  /// The scaled inverse frequency of one pair, given the plain one, and its derivative with respect to it.
+  /// The scaled inverse frequency of one pair, given that which the scalings before left, and its derivative.
   virtual double inv_freq(double plain, ScalingContext const&, double* slope = nullptr) const = 0;
   /// Multiplies cos and sin of query and of key.
   virtual double attention_factor(ScalingContext const&) const = 0;
+  /// The ladder that it makes of a ladder; nothing where the result is none.
+  virtual std::optional<Ladder> ladder(Ladder const& before, ScalingContext const&) const = 0;
+  /// What a position turns by, given what it turned by before.
+  virtual double phase(double plain, ScalingContext const&) const = 0;
+  /// What positions are divided by before a bias formula sees them.
+  virtual double stretch(ScalingContext const&) const = 0;
+  /// Factor on a query row of a layer, after turns, as Encoding::query_scale().
+  virtual double query_scale(double position, int layer, ScalingContext const&) const = 0;
 
  protected:
   friend class Registry;

@@ -101,14 +101,24 @@ struct Rotary {
 /// Query or key.
 enum class Side { query, key };
 
-/// What a scaling may know of the rotary encoding and the run it is applied to.
+/// Frequencies first * base^(-2 pair / rotary_dim): a ladder whose neighbours have one ratio.
+struct Ladder {
+  double base = 1;
+  double first = 1;  ///< radians per unit of phase of pair 0
+};
+
+/// What a scaling may know of the encoding and the run it is applied to. Scalings apply in order, and each knows what
+/// those before it left.
 struct ScalingContext {
   int pair = 0;
   int rotary_dim = 0;
-  std::optional<double> base;
-  double trained_length = 0;  ///< tokens
-  double target_length = 0;   ///< tokens this run evaluates at
+  std::optional<double> base;  ///< of the ladder that the frequencies lie on; absent when they lie on none
+  double trained_length = 0;   ///< tokens
+  double target_length = 0;    ///< tokens this run evaluates at
   int head_dim = 0;
+  double first = 1;  ///< frequency of pair 0 of that ladder
+  double length =
+      0;  ///< tokens of the sequence: its largest position + 1; 0: not known, so none past the trained length
   /// target / trained length, and 1 for targets within the trained length.
   double needed_factor() const {
     return trained_length > 0 && target_length > trained_length ? target_length / trained_length : 1;

@@ -4,7 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#define SEXTANT_PLUGIN_API 2
+#define SEXTANT_PLUGIN_API 3
 
 #define SEXTANT_STRING_(x) #x
 #define SEXTANT_STRING(x) SEXTANT_STRING_(x)

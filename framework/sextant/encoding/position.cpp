@@ -35,26 +35,46 @@ Position::Position(PositionChoice const& choice, Registry const& registry, Shape
   for (auto const& part : choice_.encodings) add(part, registry, shape_, whole);
   check_overlaps();
   for (auto const& scaling : choice.scalings) scalings_.push_back(registry.make_scaling(scaling));
-  bool any_rotary = false;
-  for (std::size_t t = 0; t < terms_.size(); ++t) {
-    Term const& term = terms_[t];
-    for (auto& info : parameters_of(term))
-      parameters_.push_back({"position." + term.label + "." + info.name, static_cast<int>(t), std::move(info)});
-    if (!term.encoding->stages(term.shape).rotate) continue;
-    any_rotary = true;
-    Rotary const form = term.encoding->rotary(term.shape);
-    for (auto const& scaling : scalings_) {
+  for (std::size_t t = 0; t < terms_.size(); ++t)
+    for (auto& info : parameters_of(terms_[t]))
+      parameters_.push_back({"position." + terms_[t].label + "." + info.name, static_cast<int>(t), std::move(info)});
+  check_scalings();
+}
+
+void Position::check_scalings() {
+  std::vector<bool> used(scalings_.size());
+  for (Term const& term : terms_) {
+    Stages const has = term.encoding->stages(term.shape);
+    std::size_t n = 0;
+    for_scalings(term, 0, [&](Scaling const& scaling, ScalingContext const& at) {
+      ScalingStages const does = scaling.stages();
+      bool const turned = does.turns() && has.rotate, biased = does.biases && (has.bias || has.rows);
+      used[n] = used[n] || turned || biased;
+      ++n;
+      if (!turned && !biased) return;
       try {
-        scaling->check(context(term, form));
+        expect(!biased || has.stretches, "its bias does not offer a stretch of distances");
+        if (turned && does.phases) {
+          Rotary const form = term.encoding->rotary(term.shape);
+          expect(form.phase_gate < 0 && form.axes == 1, "what turns it is ",
+                 form.phase_gate < 0 ? "several coordinates" : "a gate", ", not a position");
+        }
+        scaling.check(at);
       } catch (Error const& error) {
-        fail(scaling->description().name, " cannot scale ", term.label, ": ", error.what());
+        fail(scaling.description().name, " cannot scale ", term.label, ": ", error.what());
       }
-    }
+    });
   }
-  if (!any_rotary && !scalings_.empty())
-    fail(scalings_.front()->description().name, " scales rotary frequencies, and ", terms_.front().label,
-         terms_.size() > 1 ? " with its companions has none" : " has none",
-         "; expected a rotary encoding, or no scaling");
+  for (std::size_t n = 0; n < scalings_.size(); ++n) {
+    ScalingStages const does = scalings_[n]->stages();
+    follows_length_ = follows_length_ || does.follows_length;
+    bends_phases_ = bends_phases_ || does.phases;
+    scales_queries_ = scales_queries_ || does.queries;
+    expect(used[n], scalings_[n]->description().name,
+           does.turns() ? " scales rotary frequencies, and " : " stretches biases, and ", terms_.front().label,
+           terms_.size() > 1 ? " with its companions has none" : " has none", "; expected ",
+           does.turns() ? "a rotary encoding" : "an encoding with a bias", ", or no scaling");
+  }
 }
 
 void Position::add(Choice const& choice, Registry const& registry, Shape const& shape, Term place) {
@@ -124,11 +144,9 @@ bool share_a_layer(Term const& a, Term const& b) {
     if (a.acts_in(layer) && b.acts_in(layer)) return true;
   return false;
 }
-/// Whether a term forms logits by a product of its own. Before prepare() a row term covers head 0 alone.
-bool multiplies(Term const& term) {
-  auto const rows = term.encoding->rows<double>(term.shape);
-  return rows && rows->multiplies(0);
-}
+/// Whether a term forms logits by a product of its own.
+bool multiplies(Term const& term) { return term.encoding->stages(term.shape).multiplies; }
+bool reads_plain(Term const& term) { return term.encoding->stages(term.shape).reads_plain; }
 bool lifts(Term const& term) {
   return term.encoding->stages(term.shape).transform && term.encoding->lifted(term.shape) > term.channels;
 }
@@ -155,6 +173,10 @@ void Position::check_overlaps() const {
       expect(!branches(a) || !branches(b), a.label, " and ", b.label,
              " would each choose an angle for every pair of the same heads: give them different heads");
       for (auto const& [one, other] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
+        expect(!reads_plain(*one) || !turns(*other), one->label,
+               " compares query and key with what depends on their distance alone, and ", other->label,
+               " turns them by their own positions first: their logits would depend on more than the distance; give ",
+               "them different heads or layers");
         expect(!multiplies(*one) || !lifts(*other), one->label, " multiplies query and key in its own way, and ",
                other->label, " makes more channels of them: give them different heads");
         expect(!multiplies(*one) || !(branches(*other) || (one == &a && multiplies(*other))), one->label,
@@ -166,33 +188,77 @@ void Position::check_overlaps() const {
     }
 }
 
-ScalingContext Position::context(Term const& term, Rotary const& form) const {
-  return {.rotary_dim = form.rotary_dim,
-          .base = form.base,
-          .trained_length = static_cast<double>(choice_.trained_length),
-          .target_length = target_length_,
-          .head_dim = term.shape.head_dim};
+ScalingContext Position::context(Term const& term) const {
+  ScalingContext at{.trained_length = static_cast<double>(choice_.trained_length),
+                    .target_length = target_length_,
+                    .head_dim = term.shape.head_dim};
+  if (!term.encoding->stages(term.shape).rotate) return at;
+  Rotary const form = term.encoding->rotary(term.shape);
+  at.rotary_dim = form.rotary_dim;
+  at.base = form.base;
+  return at;
+}
+
+template <class F>
+void Position::for_scalings(Term const& term, double length, F&& f) const {
+  if (scalings_.empty()) return;
+  ScalingContext at = context(term);
+  at.length = length;
+  for (auto const& scaling : scalings_) {
+    f(*scaling, at);
+    if (!at.base) continue;
+    auto const next = scaling->ladder({*at.base, at.first}, at);
+    at.base = next ? std::optional(next->base) : std::nullopt;
+    at.first = next ? next->first : 1;
+  }
+}
+
+double Position::scaled_phase(Term const& term, double plain) const {
+  for_scalings(term, 0, [&](Scaling const& scaling, ScalingContext const& at) { plain = scaling.phase(plain, at); });
+  return plain;
+}
+
+bool Position::scales_queries(Term const& term) const {
+  auto const stages = term.encoding->stages(term.shape);
+  return stages.scale_query || (scales_queries_ && stages.rotate);
+}
+
+double Position::query_scale(Term const& term, int layer, double position) const {
+  auto const stages = term.encoding->stages(term.shape);
+  double by = stages.scale_query ? term.encoding->query_scale(position) : 1;
+  if (scales_queries_ && stages.rotate)
+    for_scalings(term, 0, [&](Scaling const& scaling, ScalingContext const& at) {
+      by *= scaling.query_scale(position, layer, at);
+    });
+  return by;
+}
+
+double Position::stretch(Term const& term) const {
+  double by = 1;
+  if (term.encoding->stages(term.shape).stretches)
+    for_scalings(term, 0, [&](Scaling const& scaling, ScalingContext const& at) { by *= scaling.stretch(at); });
+  return by;
 }
 
 Position::Frequencies Position::frequencies(Term const& term, std::vector<double> const& weights,
-                                            std::vector<double>* slope) const {
+                                            std::vector<double>* slope, double length) const {
   Frequencies out{.form = term.encoding->rotary(term.shape)};
   out.rows = out.form.per_head ? term.shape.heads : 1;
   int const pairs = out.form.rotary_dim / 2;
   out.inv_freq.resize(static_cast<std::size_t>(out.rows) * out.form.axes * pairs);
   term.encoding->inv_freq(term.shape, weights.data(), out.inv_freq.data());
   if (slope) slope->assign(out.inv_freq.size(), 1.0);
-  ScalingContext at = context(term, out.form);
-  for (auto const& scaling : scalings_) {
-    out.attention_factor *= scaling->attention_factor(at);
+  for_scalings(term, length, [&](Scaling const& scaling, ScalingContext at) {
+    if (!scaling.stages().frequencies) return;
+    out.attention_factor *= scaling.attention_factor(at);
     for (std::size_t n = 0; n < out.inv_freq.size(); ++n) {
       if (out.inv_freq[n] == 0) continue;  // a pair that stands still along this axis stays so
       at.pair = static_cast<int>(n % pairs);
       double derivative = 1;
-      out.inv_freq[n] = scaling->inv_freq(out.inv_freq[n], at, slope ? &derivative : nullptr);
+      out.inv_freq[n] = scaling.inv_freq(out.inv_freq[n], at, slope ? &derivative : nullptr);
       if (slope) (*slope)[n] *= derivative;
     }
-  }
+  });
   return out;
 }
 

@@ -20,8 +20,8 @@ struct Term {
   bool acts_in(int layer) const { return !layers || layers->holds(layer); }
 };
 
-/// Immutable; shared by everything that evaluates one model. One routine, inv_freq(), yields the frequencies for
-/// training, evaluation, prefill and decode.
+/// Immutable; shared by everything that evaluates one model. One routine, frequencies(), yields them for training,
+/// evaluation, prefill and decode.
 class Position {
  public:
   /// `target_length`: tokens this use of the model reaches, for scalings told `auto`; 0 means the trained length.
@@ -44,15 +44,31 @@ class Position {
   std::vector<Parameter> const& parameters() const { return parameters_; }
 
   /// Scaled inverse frequencies [heads or 1][axes][pairs] of a rotary term, in radians per unit of phase, and the number that
-  /// multiplies cos and sin. `slope`, when given, receives d scaled / d plain of the same shape.
+  /// multiplies cos and sin. `slope`, when given, receives d scaled / d plain of the same shape. `length`: tokens of the
+  /// sequence, its largest position + 1, for scalings that follow it; 0: none past the trained length.
   struct Frequencies {
     Rotary form;
     int rows = 1;
     std::vector<double> inv_freq;
     double attention_factor = 1;
+    bool turns_as(Frequencies const& other) const {
+      return inv_freq == other.inv_freq && attention_factor == other.attention_factor;
+    }
   };
-  Frequencies frequencies(Term const& term, std::vector<double> const& weights,
-                          std::vector<double>* slope = nullptr) const;
+  Frequencies frequencies(Term const& term, std::vector<double> const& weights, std::vector<double>* slope = nullptr,
+                          double length = 0) const;
+  /// Whether frequencies() depends on the length.
+  bool follows_length() const { return follows_length_; }
+  /// What the encoding's phase of a position becomes under the scalings.
+  double scaled_phase(Term const& term, double plain) const;
+  /// Whether scaled_phase() differs from its argument.
+  bool bends_phases() const { return bends_phases_; }
+  /// Whether query_scale() of a term is anything but 1.
+  bool scales_queries(Term const& term) const;
+  /// Factor on the query rows of a term's heads in a layer, of the encoding and of the scalings.
+  double query_scale(Term const& term, int layer, double position) const;
+  /// What positions are divided by before a term's bias formula sees them.
+  double stretch(Term const& term) const;
 
   /// Weights of a term that is not trained, or the starting point of one that is.
   std::vector<double> initial_weights(Term const& term) const;
@@ -60,7 +76,11 @@ class Position {
  private:
   void add(Choice const& choice, Registry const& registry, Shape const& shape, Term place);
   void check_overlaps() const;
-  ScalingContext context(Term const& term, Rotary const& form) const;
+  void check_scalings();
+  ScalingContext context(Term const& term) const;
+  /// f(scaling, what it may know) for all scalings in order.
+  template <class F>
+  void for_scalings(Term const& term, double length, F&& f) const;
 
   PositionChoice choice_;
   Shape shape_;
@@ -69,6 +89,7 @@ class Position {
   std::vector<std::shared_ptr<Scaling const>> scalings_;
   std::vector<Parameter> parameters_;
   std::optional<PositionSampler> sampler_;
+  bool follows_length_ = false, bends_phases_ = false, scales_queries_ = false;
 };
 
 }  // namespace sextant::encoding

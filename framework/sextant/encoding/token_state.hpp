@@ -13,6 +13,9 @@ struct Tokens {
   View2<double> position;  ///< [batch or 1, first + count], tokens; may be fractional, repeat or restart
   View2<int> document;     ///< [batch, first + count] or empty; negative marks padding; scans restart where it changes
   View3<double> coordinates = {};  ///< [batch or 1, first + count, axes] or empty: for encodings of several axes
+  View2<double> length =
+      {};  ///< [batch, first + count] or empty: of the sequences, where these tokens are not all there
+           ///< is of them; see lengths.hpp
 };
 
 /// One number per token and head, of all tokens so far.

@@ -33,11 +33,16 @@ struct Action::Turn {
       auto const g = static_cast<std::size_t>(form.phase_gate);
       return form.orientation * inv_freq[pair] * (subject.gates(term, head, j)[g] - subject.gates(term, head, i)[g]);
     }
+    auto const by = [&](double key, double query) {
+      Term const& at = subject.terms()[term];
+      return form.orientation * inv_freq[pair] *
+             (subject.position().scaled_phase(at, key) - subject.position().scaled_phase(at, query));
+    };
     if (branches > 0) {
       int const b = e.branch(i, j);
-      return form.orientation * inv_freq[pair] * (e.key_phase(e.key_set(b), j) - e.query_phase(b, i));
+      return by(e.key_phase(e.key_set(b), j), e.query_phase(b, i));
     }
-    if (form.axes == 1) return form.orientation * inv_freq[pair] * (e.phase(j) - e.phase(i));
+    if (form.axes == 1) return by(e.phase(j), e.phase(i));
     std::vector<double> at_i(form.axes), at_j(form.axes);
     e.coordinates(i, at_i.data());
     e.coordinates(j, at_j.data());
@@ -95,9 +100,9 @@ Action::Action(Subject const& subject, int head)
     if (stages.rows)
       open_ = term.label + " works on whole rows of logits: what lies between query and key decides as well";
     biases_ = biases_ || stages.bias;
-    turns_ = turns_ || stages.rotate || stages.transform || stages.scale_query;
+    turns_ = turns_ || stages.rotate || stages.transform || subject.position().scales_queries(term);
     if (stages.rotate) {
-      Turn turn{t, own, subject.position().frequencies(term, subject.all_weights(t)), nullptr, stages.branches};
+      Turn turn{t, own, subject.frequencies(t), nullptr, stages.branches};
       std::size_t const size = turn.frequencies.inv_freq.size() / turn.frequencies.rows;
       turn_.push_back(std::move(turn));
       turn_.back().inv_freq = turn_.back().frequencies.inv_freq.data() +
@@ -127,8 +132,9 @@ double Action::bias_at(double i, double j) const {
     if (!term.encoding->stages(term.shape).bias) continue;
     int const own = head_ - term.head_begin;
     auto const query = subject_->gates(t, own, i), key = subject_->gates(t, own, j);
-    sum += term.encoding->bias_at(term.shape, subject_->weights(t, own), subject_->formula_head(term, own), i, j,
-                                  query.data(), key.data());
+    double const by = subject_->position().stretch(term);
+    sum += term.encoding->bias_at(term.shape, subject_->weights(t, own), subject_->formula_head(term, own), i / by,
+                                  j / by, query.data(), key.data());
   }
   for (auto const& map : map_) {  // what a lift adds beside the channels it was given
     if (map.lifted == subject_->terms()[map.term].channels) continue;
@@ -143,7 +149,8 @@ double Action::bias_at(double i, double j) const {
 Pair Action::at(double i, double j) const {
   Pair out{Matrix::identity(subject_->shape().head_dim), bias_at(i, j)};
   double temperature = 1;
-  for (std::size_t t : terms_) temperature *= subject_->terms()[t].encoding->query_scale(i);
+  for (std::size_t t : terms_)
+    temperature *= subject_->position().query_scale(subject_->terms()[t], subject_->layer(), i);
   auto const place = [&](int r, int c, double value) { out.content(r, c) = value; };
   for (auto const& turn : turn_) {
     Term const& term = subject_->terms()[turn.term];
@@ -177,7 +184,8 @@ double Action::trace_at(double i, double j) const {
   expect(open_.empty(), open_);
   if (!map_.empty()) return trace(at(i, j).content);
   double temperature = 1, sum = subject_->shape().head_dim;
-  for (std::size_t t : terms_) temperature *= subject_->terms()[t].encoding->query_scale(i);
+  for (std::size_t t : terms_)
+    temperature *= subject_->position().query_scale(subject_->terms()[t], subject_->layer(), i);
   for (auto const& turn : turn_) {
     auto const& e = *subject_->terms()[turn.term].encoding;
     if (turn.hidden(e, i, j)) continue;

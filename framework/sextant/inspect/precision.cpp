@@ -213,7 +213,7 @@ Finding<std::vector<Precision>> precision(Subject const& subject) {
     if (!subject.acts(t)) continue;
     if (stages.embed) out.push_back(of_rows(subject, t));
     if (!stages.rotate) continue;
-    auto const found = subject.position().frequencies(term, subject.all_weights(t));
+    auto const found = subject.frequencies(t);
     if (found.form.phase_gate < 0 && found.form.axes == 1) out.push_back(of_rotary(subject, t, found));
   }
   for (int head = 0; head < subject.shape().heads; ++head) {

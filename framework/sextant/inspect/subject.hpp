@@ -61,6 +61,10 @@ class Subject {
   /// Formula weights of one of a term's heads, head counting from 0 in the term.
   double const* weights(std::size_t term, int head) const;
   std::vector<double> const& all_weights(std::size_t term) const { return parts_[term].weights; }
+  /// Of a rotary term, in a sequence of length() tokens.
+  Position::Frequencies frequencies(std::size_t term) const {
+    return position_->frequencies(terms()[term], all_weights(term), nullptr, length());
+  }
   Tensors const& tensors(std::size_t term) const { return parts_[term].tensors; }
   /// The trained table of an encoding that embeds, [table_length, model_dim].
   double table_at(std::size_t term, int row, int channel) const;

@@ -120,7 +120,7 @@ Finding<std::vector<RotaryRank>> rotary_rank(Subject const& subject) {
   for (std::size_t t = 0; t < subject.terms().size(); ++t) {
     Term const& term = subject.terms()[t];
     if (!term.encoding->stages(term.shape).rotate || !subject.acts(t)) continue;
-    auto const found = subject.position().frequencies(term, subject.all_weights(t));
+    auto const found = subject.frequencies(t);
     if (found.form.axes > 1 || found.form.phase_gate >= 0) continue;
     std::size_t const pairs = static_cast<std::size_t>(found.form.rotary_dim) / 2;
     for (int h = 0; h < found.rows; ++h) {

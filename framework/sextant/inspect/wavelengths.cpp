@@ -1,6 +1,7 @@
 #include <sextant/inspect/wavelengths.hpp>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numbers>
 
@@ -10,11 +11,13 @@ constexpr double turn = 2 * std::numbers::pi;
 constexpr double slack = 1e-9;  // a phase that rounding puts beyond the arc is not unseen
 
 // What the pair's angle is proportional to, at distance d from the last of n tokens.
-double turned(encoding::Encoding const& e, int branches, double n, double d) {
+using Phase = std::function<double(double)>;  // what scalings make of a phase
+double turned(encoding::Encoding const& e, Phase const& scaled, int branches, double n, double d) {
   double const i = n - 1, j = n - 1 - d;
-  if (branches == 0) return e.phase(i) - e.phase(j);
+  if (branches == 0) return scaled(e.phase(i)) - scaled(e.phase(j));
   int const b = e.branch(i, j);
-  return b < 0 ? std::numeric_limits<double>::quiet_NaN() : e.query_phase(b, i) - e.key_phase(e.key_set(b), j);
+  if (b < 0) return std::numeric_limits<double>::quiet_NaN();
+  return scaled(e.query_phase(b, i)) - scaled(e.key_phase(e.key_set(b), j));
 }
 
 // Distances 0 .. n - 1 in units of phase; a plain encoding's are the numbers themselves and need no list.
@@ -23,16 +26,16 @@ struct Distances {
   double count = 0, most = 0;
   std::vector<double> list;
 };
-Distances distances_of(encoding::Encoding const& e, int branches, double n) {
+Distances distances_of(encoding::Encoding const& e, Phase const& scaled, int branches, double n) {
   Distances out{true, n, n - 1, {}};
   double const probes[] = {0, 1, std::floor(n / 3), std::floor(n / 2), n - 1};
-  for (double d : probes) out.plain = out.plain && d < n && turned(e, branches, n, d) == d;
+  for (double d : probes) out.plain = out.plain && d < n && turned(e, scaled, branches, n, d) == d;
   if (out.plain && branches == 0) return out;
   out.plain = false;
   out.most = 0;
   double const stride = std::max(1.0, std::floor(n / 16384));
   for (double d = 0; d < n; d += stride)
-    if (double const rho = std::abs(turned(e, branches, n, d)); !std::isnan(rho)) {
+    if (double const rho = std::abs(turned(e, scaled, branches, n, d)); !std::isnan(rho)) {
       out.list.push_back(rho);
       out.most = std::max(out.most, rho);
     }
@@ -47,13 +50,16 @@ double unseen(Distances const& used, double step, double arc) {
   return used.list.empty() ? 0 : beyond / static_cast<double>(used.list.size());
 }
 
-std::string note_of(Term const& term, encoding::Rotary const& form, int branches) {
+std::string note_of(Term const& term, Phase const& scaled, encoding::Rotary const& form, int branches) {
   if (form.phase_gate >= 0)
     return "angles count phase that the tokens decide, not tokens: a wavelength is in that phase";
   if (form.axes > 1)
     return "angles count along " + std::to_string(form.axes) + " axes: a wavelength is in steps of one";
   if (branches > 0) return "far keys are met at other angles than near ones; distances are those it turns by";
-  return term.encoding->phase(7) - term.encoding->phase(3) == 4 ? "" : "positions are bent before they turn anything";
+  bool bent = false;
+  for (double p : {4.0, 64.0, 4096.0})
+    bent = bent || scaled(term.encoding->phase(2 * p)) - scaled(term.encoding->phase(p)) != p;
+  return bent ? "positions are bent before they turn anything" : "";
 }
 }  // namespace
 
@@ -75,23 +81,25 @@ Finding<std::vector<Wavelengths>> wavelengths(Subject const& subject) {
     Term const& term = subject.terms()[t];
     auto const stages = term.encoding->stages(term.shape);
     if (!stages.rotate || !subject.acts(t)) continue;
-    auto const found = subject.position().frequencies(term, subject.all_weights(t));
+    auto const found = subject.frequencies(t);
     int const pairs = found.form.rotary_dim / 2, axes = found.form.axes;
     std::vector<double> plain(found.inv_freq.size());
     term.encoding->inv_freq(term.shape, subject.all_weights(t).data(), plain.data());
     bool const tokens = found.form.phase_gate < 0 && axes == 1;
     double const trained = subject.trained();
-    Distances const used = tokens ? distances_of(*term.encoding, stages.branches, subject.length())
+    Phase const scaled = [&](double phase) { return subject.position().scaled_phase(term, phase); };
+    Phase const plain_phase = [](double phase) { return phase; };
+    Distances const used = tokens ? distances_of(*term.encoding, scaled, stages.branches, subject.length())
                                   : Distances{true, subject.length(), subject.length() - 1, {}};
     Distances const seen = trained < 1 ? Distances{}
-                           : tokens    ? distances_of(*term.encoding, stages.branches, trained)
+                           : tokens    ? distances_of(*term.encoding, plain_phase, stages.branches, trained)
                                        : Distances{true, trained, trained - 1, {}};
     for (int h = 0; h < found.rows; ++h) {
       Wavelengths w{.label = term.label,
                     .head = term.head_begin + h,
                     .per_head = found.rows > 1,
                     .attention_factor = found.attention_factor,
-                    .note = note_of(term, found.form, stages.branches),
+                    .note = note_of(term, scaled, found.form, stages.branches),
                     .pairs = {}};
       for (int a = 0; a < axes; ++a)
         for (int p = 0; p < pairs; ++p) {

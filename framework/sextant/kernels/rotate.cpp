@@ -44,9 +44,10 @@ KOKKOS_INLINE_FUNCTION void turn_interleaved(T* x, T const* c, T const* s, int p
   }
 }
 
-template <class T>
+/// scale_of(b, i) multiplies the turn of a token.
+template <class T, class Scale>
 void turn(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span, T sign,
-          T scale) {
+          Scale const& scale_of) {
   int const pairs = table.cos.extent_int(2), batch = x.extent_int(0), len = x.extent_int(2);
   check_span("rotate", span, pairs, x.extent_int(1), x.extent_int(3));
   expect(x.size() == 0 || x.stride_3() == 1, "rotate: the channels of x are not contiguous");
@@ -58,6 +59,7 @@ void turn(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, Ro
       "sextant::rotate", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<std::int64_t>(batch) * len),
       KOKKOS_LAMBDA(std::int64_t token) {
         int const b = static_cast<int>(token / len), i = static_cast<int>(token % len);
+        T const scale = scale_of(b, i);
         for (int h = 0; h < span.heads; ++h) {
           int const set = sets.set(b, h);
           T* channels = rows.at(b, span.head_begin + h, i) + span.channel_begin;
@@ -71,12 +73,17 @@ void turn(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, Ro
 }  // namespace
 
 template <class T>
-void form_rotation(Exec const& exec, View4<double> const& phase, View3<double> const& inv_freq, double factor,
-                   int orientation, RotationTable<T>& table) {
-  int const rows = phase.extent_int(0), len = phase.extent_int(2), axes = phase.extent_int(3);
-  int const pairs = inv_freq.extent_int(2), own_phase = phase.extent_int(1), own_freq = inv_freq.extent_int(0);
-  expect(inv_freq.extent_int(1) == axes, "form_rotation: frequencies along ", inv_freq.extent(1),
+void form_rotation(Exec const& exec, View4<double> const& phase, Spectra const& spectra, int orientation,
+                   RotationTable<T>& table) {
+  auto const inv_freq = spectra.inv_freq;
+  int const own_rows = phase.extent_int(0), len = phase.extent_int(2), axes = phase.extent_int(3);
+  int const pairs = inv_freq.extent_int(3), own_phase = phase.extent_int(1), own_freq = inv_freq.extent_int(1);
+  int const rows = std::max(own_rows, spectra.of_token.extent_int(0));
+  expect(inv_freq.extent_int(2) == axes, "form_rotation: frequencies along ", inv_freq.extent(2),
          " axes for positions of ", axes);
+  expect(own_rows == rows || own_rows == 1, "form_rotation: positions of ", own_rows, " rows, spectra of ", rows);
+  expect(spectra.of_token.size() == 0 || spectra.of_token.extent_int(1) == len, "form_rotation: spectra of ",
+         spectra.of_token.extent(1), " tokens for positions of ", len);
   int const heads = std::max(own_phase, own_freq);
   table.per_batch = rows > 1;
   table.per_head = heads > 1;
@@ -87,15 +94,18 @@ void form_rotation(Exec const& exec, View4<double> const& phase, View3<double> c
     table.sin = View3<T>(uninitialized("rotation sin"), sets, len, pairs);
   }
   auto const cos = table.cos, sin = table.sin;
+  Spectra const of = spectra;
   Kokkos::parallel_for(
       "sextant::form_rotation", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<std::int64_t>(sets) * len),
       KOKKOS_LAMBDA(std::int64_t at) {
         int const set = static_cast<int>(at / len), i = static_cast<int>(at % len);
         int const row = set / heads, head = set % heads;
-        double const* turned = &phase(row, own_phase > 1 ? head : 0, i, 0);
+        double const* turned = &phase(own_rows > 1 ? row : 0, own_phase > 1 ? head : 0, i, 0);
+        int const n = of.at(row, i);
+        double const factor = of.factor(n);
         for (int p = 0; p < pairs; ++p) {
           double angle = 0;
-          for (int a = 0; a < axes; ++a) angle += turned[a] * inv_freq(own_freq > 1 ? head : 0, a, p);
+          for (int a = 0; a < axes; ++a) angle += turned[a] * inv_freq(n, own_freq > 1 ? head : 0, a, p);
           angle *= orientation;
           cos(set, i, p) = static_cast<T>(factor * ::cos(angle));
           sin(set, i, p) = static_cast<T>(factor * ::sin(angle));
@@ -106,13 +116,19 @@ void form_rotation(Exec const& exec, View4<double> const& phase, View3<double> c
 template <class T>
 void rotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span,
             bool inverse) {
-  turn<T>(exec, x, table, span, inverse ? T(-1) : T(1), T(1));
+  turn<T>(
+      exec, x, table, span, inverse ? T(-1) : T(1), KOKKOS_LAMBDA(int, int) { return T(1); });
 }
 
 template <class T>
 void unrotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span,
-              double factor) {
-  turn<T>(exec, x, table, span, T(-1), static_cast<T>(1 / (factor * factor)));
+              Spectra const& spectra) {
+  Spectra const of = spectra;
+  turn<T>(
+      exec, x, table, span, T(-1), KOKKOS_LAMBDA(int b, int i) {
+        double const factor = of.factor(of.at(b, i));
+        return static_cast<T>(1 / (factor * factor));
+      });
 }
 
 namespace {
@@ -126,69 +142,72 @@ KOKKOS_INLINE_FUNCTION double angle_gradient(T const* v, T const* d, int p, int 
 
 template <class T>
 void rotation_gradient(Exec const& exec, Heads<T const> const& turned, Heads<T const> const& grad_turned,
-                       View4<double> const& phase, RotationSpan const& span, int orientation,
-                       View3<double> const& grad) {
-  int const axes = grad.extent_int(1), pairs = grad.extent_int(2), batch = turned.extent_int(0);
-  int const len = turned.extent_int(2), heads = span.heads;
+                       View4<double> const& phase, Spectra const& spectra, RotationSpan const& span, int orientation,
+                       View4<double> const& grad) {
+  int const sets = grad.extent_int(0), axes = grad.extent_int(2), pairs = grad.extent_int(3);
+  int const batch = turned.extent_int(0), len = turned.extent_int(2), heads = span.heads;
   check_span("rotation_gradient", span, pairs, turned.extent_int(1), turned.extent_int(3));
   Rows<T const> const x(turned), g(grad_turned);
-  View4<double> partial(uninitialized("rotation gradient"), batch, heads, axes, pairs);
+  View4<double> partial(uninitialized("rotation gradient"), batch, heads, sets * axes, pairs);
+  Spectra const of = spectra;
   bool const shared = phase.extent_int(0) == 1, per_head = phase.extent_int(1) > 1;
   Kokkos::parallel_for(
       "sextant::rotation_gradient", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<std::int64_t>(batch) * heads),
       KOKKOS_LAMBDA(std::int64_t row) {
         int const b = static_cast<int>(row / heads), h = static_cast<int>(row % heads);
-        for (int n = 0; n < axes * pairs; ++n) (&partial(b, h, 0, 0))[n] = 0;
+        for (int n = 0; n < sets * axes * pairs; ++n) (&partial(b, h, 0, 0))[n] = 0;
         for (int i = 0; i < len; ++i) {
           double const* at = &phase(shared ? 0 : b, per_head ? h : 0, i, 0);
           T const* v = x.at(b, span.head_begin + h, i) + span.channel_begin;
           T const* d = g.at(b, span.head_begin + h, i) + span.channel_begin;
+          int const first = of.at(b, i) * axes;
           for (int p = 0; p < pairs; ++p) {
             double const slope = orientation * angle_gradient(v, d, p, pairs, span.interleaved);
-            for (int a = 0; a < axes; ++a) partial(b, h, a, p) += at[a] * slope;
+            for (int a = 0; a < axes; ++a) partial(b, h, first + a, p) += at[a] * slope;
           }
         }
       });
-  bool const own = grad.extent_int(0) > 1;
+  bool const own = grad.extent_int(1) > 1;
   Kokkos::parallel_for(
       "sextant::rotation_gradient_sum", Kokkos::RangePolicy<Exec>(exec, 0, pairs), KOKKOS_LAMBDA(int p) {
         for (int b = 0; b < batch; ++b)
           for (int h = 0; h < heads; ++h)
-            for (int a = 0; a < axes; ++a) grad(own ? h : 0, a, p) += partial(b, h, a, p);
+            for (int n = 0; n < sets * axes; ++n) grad(n / axes, own ? h : 0, n % axes, p) += partial(b, h, n, p);
       });
 }
 
 template <class T>
 void phase_gradient(Exec const& exec, Heads<T const> const& turned, Heads<T const> const& grad_turned,
-                    View3<double> const& inv_freq, RotationSpan const& span, int orientation,
-                    View3<double> const& grad) {
-  int const pairs = inv_freq.extent_int(2), len = turned.extent_int(2);
+                    Spectra const& spectra, RotationSpan const& span, int orientation, View3<double> const& grad) {
+  auto const inv_freq = spectra.inv_freq;
+  int const pairs = inv_freq.extent_int(3), len = turned.extent_int(2);
   check_span("phase_gradient", span, pairs, turned.extent_int(1), turned.extent_int(3));
   Rows<T const> const x(turned), g(grad_turned);
-  bool const own_freq = inv_freq.extent_int(0) > 1, own_phase = grad.extent_int(1) > 1;
+  Spectra const of = spectra;
+  bool const own_freq = inv_freq.extent_int(1) > 1, own_phase = grad.extent_int(1) > 1;
   Kokkos::parallel_for(
       "sextant::phase_gradient", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<std::int64_t>(turned.extent(0)) * len),
       KOKKOS_LAMBDA(std::int64_t token) {
-        int const b = static_cast<int>(token / len), i = static_cast<int>(token % len);
+        int const b = static_cast<int>(token / len), i = static_cast<int>(token % len), n = of.at(b, i);
         for (int h = 0; h < span.heads; ++h) {
           T const* v = x.at(b, span.head_begin + h, i) + span.channel_begin;
           T const* d = g.at(b, span.head_begin + h, i) + span.channel_begin;
           double sum = 0;
           for (int p = 0; p < pairs; ++p)
-            sum += inv_freq(own_freq ? h : 0, 0, p) * angle_gradient(v, d, p, pairs, span.interleaved);
+            sum += inv_freq(n, own_freq ? h : 0, 0, p) * angle_gradient(v, d, p, pairs, span.interleaved);
           grad(b, own_phase ? h : 0, i) += orientation * sum;
         }
       });
 }
 
 #define SEXTANT_INSTANTIATE(T)                                                                                        \
-  template void form_rotation<T>(Exec const&, View4<double> const&, View3<double> const&, double, int,                \
-                                 RotationTable<T>&);                                                                  \
+  template void form_rotation<T>(Exec const&, View4<double> const&, Spectra const&, int, RotationTable<T>&);          \
   template void rotate<T>(Exec const&, Heads<T> const&, RotationTable<T> const&, RotationSpan const&, bool);          \
-  template void unrotate<T>(Exec const&, Heads<T> const&, RotationTable<T> const&, RotationSpan const&, double);      \
+  template void unrotate<T>(Exec const&, Heads<T> const&, RotationTable<T> const&, RotationSpan const&,               \
+                            Spectra const&);                                                                          \
   template void rotation_gradient<T>(Exec const&, Heads<T const> const&, Heads<T const> const&, View4<double> const&, \
-                                     RotationSpan const&, int, View3<double> const&);                                 \
-  template void phase_gradient<T>(Exec const&, Heads<T const> const&, Heads<T const> const&, View3<double> const&,    \
+                                     Spectra const&, RotationSpan const&, int, View4<double> const&);                 \
+  template void phase_gradient<T>(Exec const&, Heads<T const> const&, Heads<T const> const&, Spectra const&,          \
                                   RotationSpan const&, int, View3<double> const&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

@@ -16,13 +16,20 @@ struct RotationTable {
   }
 };
 
-/// table.cos(set, i, p) = factor * cos(sum over axes a of phase(row, head, i, a) * inv_freq(head, a, p)), likewise sin;
-/// angles in double.
-///   phase     [batch or 1, heads or 1, seq_len, axes]
-///   inv_freq  [heads or 1, axes, pairs]    radians per unit of phase; orientation -1 turns clockwise
+/// What tokens turn by per unit of phase: one spectrum for all, or several of which each token takes one.
+struct Spectra {
+  View4<double> inv_freq;  ///< [spectra, heads or 1, axes, pairs], radians per unit of phase
+  View1<double> factor;    ///< [spectra], multiplies cos and sin
+  View2<int> of_token;     ///< [batch, seq_len]; empty: every token takes the first
+  KOKKOS_FUNCTION int at(int b, int i) const { return of_token.data() ? of_token(b, i) : 0; }
+};
+
+/// table.cos(set, i, p) = factor * cos(sum over axes a of phase(row, head, i, a) * inv_freq(head, a, p)), likewise sin,
+/// of the token's spectrum; angles in double.
+///   phase     [batch or 1, heads or 1, seq_len, axes]     orientation -1 turns clockwise
 template <class T>
-void form_rotation(Exec const& exec, View4<double> const& phase, View3<double> const& inv_freq, double factor,
-                   int orientation, RotationTable<T>& table);
+void form_rotation(Exec const& exec, View4<double> const& phase, Spectra const& spectra, int orientation,
+                   RotationTable<T>& table);
 
 /// Which channels a rotation touches: heads [head_begin, head_begin + heads) and, in each, pairs inside
 /// [channel_begin, channel_begin + 2 pairs).
@@ -37,22 +44,21 @@ template <class T>
 void rotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span,
             bool inverse = false);
 
-/// Undoes rotate() for tables formed with attention factor `factor`.
+/// Undoes rotate() for tables formed of `spectra`.
 template <class T>
 void unrotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span,
-              double factor);
+              Spectra const& spectra);
 
-/// Adds to grad [heads or 1, axes, pairs] the sum over tokens of phase * d loss / d angle, given the turned x and the
-/// gradient with respect to it (before the adjoint turn). Fixed order of summation.
+/// Adds to grad [spectra, heads or 1, axes, pairs] the sum over tokens of phase * d loss / d angle, given the turned x
+/// and the gradient with respect to it (before the adjoint turn). Fixed order of summation.
 template <class T>
 void rotation_gradient(Exec const& exec, Heads<T const> const& turned, Heads<T const> const& grad_turned,
-                       View4<double> const& phase, RotationSpan const& span, int orientation,
-                       View3<double> const& grad);
+                       View4<double> const& phase, Spectra const& spectra, RotationSpan const& span, int orientation,
+                       View4<double> const& grad);
 
 /// Adds to grad [batch, heads or 1, seq_len] the d loss / d phase of every token, summed over pairs (and heads): one axis.
 template <class T>
 void phase_gradient(Exec const& exec, Heads<T const> const& turned, Heads<T const> const& grad_turned,
-                    View3<double> const& inv_freq, RotationSpan const& span, int orientation,
-                    View3<double> const& grad);
+                    Spectra const& spectra, RotationSpan const& span, int orientation, View3<double> const& grad);
 
 }  // namespace sextant::kernels

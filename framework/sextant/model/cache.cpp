@@ -7,6 +7,8 @@ template <class T>
 KvCache<T>::KvCache(ModelConfig const& config, int batch, int capacity)
     : position("sextant::cache_position", static_cast<std::size_t>(batch), static_cast<std::size_t>(capacity)),
       document("sextant::cache_document", static_cast<std::size_t>(batch), static_cast<std::size_t>(capacity)),
+      token("sextant::cache_token", static_cast<std::size_t>(batch), static_cast<std::size_t>(capacity)),
+      sequence("sextant::cache_sequence", static_cast<std::size_t>(batch), static_cast<std::size_t>(capacity)),
       kv_shift_(config.kv_shift),
       kv_heads_(config.kv_heads),
       batch_(batch),
@@ -40,7 +42,8 @@ void KvCache<T>::truncate(int length) {
 
 template <class T>
 std::size_t KvCache<T>::bytes() const {
-  std::size_t total = position.span() * sizeof(double) + document.span() * sizeof(int);
+  std::size_t total =
+      (position.span() + sequence.span()) * sizeof(double) + (document.span() + token.span()) * sizeof(int);
   for (auto const& layer : layers)
     total += (layer.value.span() + layer.last_kv.span()) * sizeof(T) +
              layer.tokens.bytes_per_token() * static_cast<std::size_t>(batch_) * layer.tokens.capacity;

@@ -32,6 +32,9 @@ class KvCache {
   std::vector<Layer> layers;
   View2<double> position;  ///< [batch, capacity] in tokens
   View2<int> document;     ///< [batch, capacity]; all 0 until a batch brings ids
+  View2<int> token;        ///< [batch, capacity], for scalings under which earlier tokens are read again
+  View2<double>
+      sequence;  ///< [batch, capacity]: tokens of the sequence that each was last read in, under such scalings
 
   /// After a pass over `count` new tokens.
   void advance(int count) { length_ += count; }

@@ -64,7 +64,9 @@ class Model {
 
   /// The next tokens of rows whose earlier ones are in the cache: batch.positions empty continues the count of tokens.
   /// Appends them to the cache; logits of the new tokens or of the last n of each row, as above. A pass over at most
-  /// kernels::few_rows tokens adds up its products in another order than a longer one. Throws Error past the capacity.
+  /// kernels::few_rows tokens adds up its products in another order than a longer one. Under scalings that follow the
+  /// length of the text, tokens that turn otherwise in the longer text are read again, all rows from their beginning: the
+  /// logits are those of a pass over all tokens at once, at its cost. Throws Error past the capacity.
   void logits(Exec const& exec, Batch const& batch, KvCache<T>& cache, View2<T> const& logits);
 
  private:
@@ -82,6 +84,8 @@ class Model {
   Pass<T> begin(Exec const& exec, Batch const& batch, Buffers<T>& buffers);
   void forward(Pass<T> const& pass, Batch const& batch);
   void backward(Pass<T> const& pass);
+  /// Reads `count` more of the tokens that the cache names; `lengths` of the sequences of all tokens, or empty.
+  Buffers<T>& extend(Exec const& exec, KvCache<T>& cache, int count, View2<double> const& lengths);
 
   ModelConfig config_;
   encoding::Binding<T> binding_;

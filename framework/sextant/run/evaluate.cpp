@@ -2,7 +2,6 @@
 #include <sextant/results/table.hpp>
 #include <sextant/run/stages.hpp>
 #include <sextant/run/stop.hpp>
-#include <sextant/tasks/positions.hpp>
 #include <sextant/tasks/sampler.hpp>
 
 #include <fmt/format.h>
@@ -47,8 +46,8 @@ std::vector<double> losses(Exec const& exec, tasks::EvalWindows const& windows, 
     if (auto const& sampler = network.position().sampler(); sampler && sampler->evaluates) {
       batch.positions = View2<double>("positions", rows, seen);
       for (int row = 0; row < rows; ++row)  // of the window, whatever stands beside it
-        tasks::draw_positions(Stream(0, "evaluate/positions"), static_cast<std::uint64_t>(first) + row, seen,
-                              sampler->below, &batch.positions(row, 0));
+        draw_positions(*sampler, Stream(0, "evaluate/positions"), static_cast<std::uint64_t>(first) + row, seen,
+                       &batch.positions(row, 0));
     }
     network.loss_per_token(exec, batch, nll);
     exec.fence();

@@ -1,6 +1,7 @@
 #include <sextant/base/error.hpp>
 #include <sextant/encoding/position.hpp>
 #include <sextant/run/stages.hpp>
+#include <sextant/tasks/positions.hpp>
 
 namespace sextant::run {
 namespace {
@@ -32,6 +33,11 @@ std::shared_ptr<encoding::Position const> make_position(spec::Model const& m, en
                                                         encoding::Registry const& registry, int target_length) {
   encoding::Shape const shape{.heads = m.heads, .kv_heads = m.kv_heads, .head_dim = m.head_width, .model_dim = m.width};
   return std::make_shared<encoding::Position const>(choice, registry, shape, target_length);
+}
+
+void draw_positions(encoding::PositionSampler const& sampler, Stream const& stream, std::uint64_t row, int count,
+                    double* out) {
+  (sampler.skips ? tasks::draw_skip : tasks::draw_positions)(stream, row, count, sampler.below, out);
 }
 
 Network make_network(plan::TrainStage const& stage, encoding::Registry const& registry) {

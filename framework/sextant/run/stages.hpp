@@ -1,5 +1,7 @@
 // Carrying out one stage: train a model, or measure one.
 #pragma once
+#include <sextant/base/philox.hpp>
+#include <sextant/encoding/position.hpp>
 #include <sextant/encoding/registry.hpp>
 #include <sextant/model/model.hpp>
 #include <sextant/plan/plan.hpp>
@@ -21,6 +23,10 @@ Network make_network(plan::TrainStage const& stage, encoding::Registry const& re
 std::shared_ptr<encoding::Position const> make_position(spec::Model const& model,
                                                         encoding::PositionChoice const& choice,
                                                         encoding::Registry const& registry, int target_length);
+
+/// Positions of one row, as an encoding's sampler asks for.
+void draw_positions(encoding::PositionSampler const& sampler, Stream const& stream, std::uint64_t row, int count,
+                    double* out);
 
 /// Trains, saving as the stage says and resuming from what is in the claim's folder, bit for bit as if never stopped.
 /// Leaves weights.safetensors there and returns the record. Throws Stopped after saving when a stop was requested.

@@ -2,7 +2,6 @@
 #include <sextant/model/trainer.hpp>
 #include <sextant/run/stages.hpp>
 #include <sextant/run/stop.hpp>
-#include <sextant/tasks/positions.hpp>
 #include <sextant/tasks/sampler.hpp>
 
 #include <fmt/format.h>
@@ -107,8 +106,8 @@ results::Group train(Exec const& exec, plan::TrainStage const& stage, tasks::Cor
     if (auto const& sampler_of_positions = network.position().sampler()) {
       batch.positions = View2<double>("positions", settings.rows, settings.length);
       for (int row = 0; row < settings.rows; ++row)
-        tasks::draw_positions(positions, static_cast<std::uint64_t>(step) * settings.rows + row, settings.length,
-                              sampler_of_positions->below, &batch.positions(row, 0));
+        draw_positions(*sampler_of_positions, positions, static_cast<std::uint64_t>(step) * settings.rows + row,
+                       settings.length, &batch.positions(row, 0));
     }
     auto const report = trainer.step(exec, batch);
     double const spent = std::chrono::duration<double>(Clock::now() - began).count();

@@ -10,4 +10,10 @@ void draw_positions(Stream const& stream, std::uint64_t row, int count, int belo
     if (stream.uniform(static_cast<std::uint64_t>(at), row) * (below - at) < count - taken) out[taken++] = at;
 }
 
+void draw_skip(Stream const& stream, std::uint64_t row, int count, int below, double* out) {
+  expect(count <= below, "cannot draw ", count, " distinct positions of ", below);
+  std::int64_t const first = 1 + stream.below((count + 1) / 2, 0, row), gap = stream.below(below - count + 1, 1, row);
+  for (int i = 0; i < count; ++i) out[i] = static_cast<double>(i + (i < first ? 0 : gap));
+}
+
 }  // namespace sextant::tasks
