@@ -6,9 +6,11 @@
 namespace sextant::test {
 
 /// kjv has 4 000 000 bytes; there is no other text.
-inline plan::CorpusFacts made_up_corpus(std::string const& name) {
-  expect(name == "kjv", "there is no text ", name, "; known: kjv");
-  return {.sha256 = std::string(64, 'a'), .tokens = 4000000};
+inline plan::CorpusFacts made_up_corpus(spec::Data const& data) {
+  expect(data.corpus == "kjv", "there is no text ", data.corpus, "; known: kjv");
+  return {.sha256 = std::string(64, 'a'),
+          .train = std::llround(4e6 * data.split.train),
+          .test = std::llround(4e6 * data.split.test)};
 }
 
 /// The plugins of the build.

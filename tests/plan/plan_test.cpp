@@ -80,7 +80,7 @@ TEST_CASE("plan: what changes a result changes its name", "[plan][R51]") {
   world.plugin_sha256 = [](encoding::Role, std::string const& name) { return "rebuilt " + name; };
   for (auto const& id : ids(plan_of(base, {}, world))) CHECK_FALSE(before.contains(id));
   world = test::made_up_world();
-  world.corpus = [](std::string const&) { return plan::CorpusFacts{std::string(64, 'b'), 4000000}; };
+  world.corpus = [](spec::Data const&) { return plan::CorpusFacts{std::string(64, 'b'), 3760000, 240000}; };
   for (auto const& id : ids(plan_of(base, {}, world))) CHECK_FALSE(before.contains(id));
 }
 

@@ -120,7 +120,7 @@ TEST_CASE("corpus: the cache is SEXTANT_CACHE, else XDG's, else the home folder'
 }
 
 TEST_CASE("split: train is the beginning, test the end, and they do not overlap", "[tasks][split]") {
-  Corpus corpus{"letters", {}, "", "", ""};
+  Corpus corpus{"letters", {}, "", "", "", {{"letters", 0, 50}}};
   for (int i = 0; i < 50; ++i) corpus.bytes.push_back(static_cast<std::uint8_t>(i));
   Split const whole = split(corpus, 0.94, 0.06);
   CHECK(whole.train.size() == 47);

@@ -42,6 +42,7 @@ void add_compare(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_plot(CLI::App& app, Context& context);
 void add_corpus(CLI::App& app, Context& context);
+void add_tokenize(CLI::App& app, Context& context);
 void add_env(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
 void add_convert(CLI::App& app, Context& context);

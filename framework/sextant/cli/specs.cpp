@@ -1,5 +1,6 @@
 #include <sextant/base/file.hpp>
 #include <sextant/cli/specs.hpp>
+#include <sextant/run/stages.hpp>
 #include <sextant/tasks/corpus.hpp>
 
 #include <nlohmann/json.hpp>
@@ -37,9 +38,12 @@ plan::Plan plan_of(spec::Spec const& spec, encoding::Registry const& registry, i
   plan::Machine machine;
   machine.memory = plan::available_memory();
   if (double const known = known_gflops(threads_of(threads)); known > 0) machine.gflops = known;
-  auto const corpus = [](std::string const& name) {
-    auto const loaded = tasks::load_corpus(name, tasks::default_cache());
-    return plan::CorpusFacts{loaded.sha256, static_cast<std::int64_t>(loaded.bytes.size())};
+  auto const corpus = [](spec::Data const& data) {
+    auto const loaded = tasks::load_corpus(data.corpus, tasks::default_cache());
+    auto const part = run::split_of(loaded, data);
+    bool const whole = data.split.cut == spec::Cut::documents;
+    return plan::CorpusFacts{whole ? loaded.sha256_of_documents() : loaded.sha256,
+                             static_cast<std::int64_t>(part.train.size()), static_cast<std::int64_t>(part.test.size())};
   };
   return plan::make_plan(spec, plan::world_of(registry, corpus, machine));
 }

@@ -1,9 +1,8 @@
-// corpus, env, completion: what surrounds the studies.
+// env, completion: what surrounds the studies.
 #include <sextant/base/kokkos.hpp>
 #include <sextant/base/session.hpp>
 #include <sextant/cli/command.hpp>
 #include <sextant/encoding/plugin_abi.hpp>
-#include <sextant/tasks/corpus.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -50,42 +49,6 @@ complete -o filenames -F _sextant sextant
                      names, cases);
 }
 }  // namespace
-
-void add_corpus(CLI::App& app, Context& context) {
-  auto* const command = add_command(app, "corpus", "Build a text corpus from an installed package, or list them",
-                                    {"corpus add kjv", "corpus list"});
-  command->require_subcommand(1);
-  auto* const add = command->add_subcommand("add", "build a corpus in the cache");
-  auto const name = std::make_shared<std::string>();
-  add->add_option("name", *name, "see `sextant corpus list`")->required();
-  takes_json(add, context);
-  add->callback([name, &context] {
-    auto const record = tasks::add_corpus(*name, tasks::default_cache());
-    if (context.json)
-      fmt::print("{}\n", json{{"name", record.name},
-                              {"file", record.file},
-                              {"bytes", record.bytes},
-                              {"sha256", record.sha256},
-                              {"licence", record.licence},
-                              {"source", record.source}}
-                             .dump(2));
-    else
-      fmt::print("{}: {} bytes, sha256 {}\n  {}\n  licence: {}\n", record.name, record.bytes, record.sha256,
-                 record.source, record.licence);
-  });
-  auto* const list = command->add_subcommand("list", "corpora that Sextant can build");
-  takes_json(list, context);
-  list->callback([&context] {
-    for (auto const& recipe : tasks::corpus_recipes())
-      if (!context.json) fmt::print("{:<12} {}  [{}]\n", recipe.name, recipe.about, join(recipe.packages, " "));
-    if (!context.json) return;
-    json all = json::array();
-    for (auto const& recipe : tasks::corpus_recipes())
-      all.push_back(
-          {{"name", recipe.name}, {"about", recipe.about}, {"licence", recipe.licence}, {"packages", recipe.packages}});
-    fmt::print("{}\n", all.dump(2));
-  });
-}
 
 void add_env(CLI::App& app, Context& context) {
   auto* const command = add_command(

@@ -61,7 +61,12 @@ json model_json(spec::Model const& m) {
 }
 
 json data_json(spec::Data const& d, World const& world) {
-  return {{"corpus", world.corpus(d.corpus).sha256}, {"tokens", "bytes"}, {"train", d.split.train}};
+  json data = {{"corpus", world.corpus(d).sha256}, {"tokens", "bytes"}, {"train", d.split.train}};
+  if (d.split.cut == spec::Cut::documents) {  // there the documents to train on depend on those to test on
+    data["cut"] = "documents";
+    data["test"] = d.split.test;
+  }
+  return data;
 }
 
 json train_json(spec::Train const& t) {

@@ -50,11 +50,9 @@ class Planner {
     return spec::place_of(places, key, spec_.file);
   }
 
-  CorpusFacts const& corpus(Arm const& arm) {
-    std::string const& name = arm.setting.data.corpus;
-    if (auto const it = corpora_.find(name); it != corpora_.end()) return it->second;
+  CorpusFacts corpus(Arm const& arm) {
     try {
-      return corpora_[name] = world_.corpus(name);
+      return world_.corpus(arm.setting.data);
     } catch (Error const& error) {
       fail(at(arm.setting.places, "data.corpus"), ": data.corpus: ", error.what());
     }
@@ -62,9 +60,7 @@ class Planner {
 
   void check_text(Arm const& arm) {
     auto const& setting = arm.setting;
-    double const tokens = static_cast<double>(corpus(arm).tokens);
-    std::int64_t const train = std::llround(tokens * setting.data.split.train);
-    std::int64_t const test = std::llround(tokens * setting.data.split.test);
+    auto const [sha256, train, test] = corpus(arm);
     expect(train > setting.train.length, at(setting.places, "train.length"), ": train.length is ", setting.train.length,
            ", but ", setting.data.corpus, " has ", train, " tokens to train on; expected a length below that");
     for (std::size_t i = 0; i < setting.evaluate.size(); ++i) {
@@ -193,7 +189,6 @@ class Planner {
   Spec const& spec_;
   World const& world_;
   Plan plan_;
-  std::map<std::string, CorpusFacts> corpora_;
   std::map<std::string, std::string> trained_;  // id -> arm
   std::set<std::string> evaluated_;
 };

@@ -60,13 +60,13 @@ struct Plan {
 };
 
 struct CorpusFacts {
-  std::string sha256;
-  std::int64_t tokens = 0;
+  std::string sha256;                ///< of the text, and of its documents where the cut asks for them
+  std::int64_t train = 0, test = 0;  ///< tokens
 };
 
 /// What a plan needs to know and a spec does not say.
 struct World {
-  std::function<CorpusFacts(std::string const& corpus)> corpus;
+  std::function<CorpusFacts(spec::Data const&)> corpus;
   /// sha256 of the file that brings the plugin.
   std::function<std::string(encoding::Role, std::string const& name)> plugin_sha256;
   /// Throws Error where these encodings and scalings cannot serve this model at `target_length` tokens.
@@ -75,7 +75,7 @@ struct World {
 };
 
 /// A World whose plugin facts come from the registry; hashes are computed once per file.
-World world_of(encoding::Registry const& registry, std::function<CorpusFacts(std::string const&)> corpus,
+World world_of(encoding::Registry const& registry, std::function<CorpusFacts(spec::Data const&)> corpus,
                Machine const& machine);
 
 /// Throws Error for what cannot run, with the place in the spec: encodings that do not fit the model, windows longer than

@@ -40,14 +40,16 @@ double bytes_of(encoding::Position const& position, int layer, spec::Model const
 }
 }  // namespace
 
-World world_of(encoding::Registry const& registry, std::function<CorpusFacts(std::string const&)> corpus,
+World world_of(encoding::Registry const& registry, std::function<CorpusFacts(spec::Data const&)> corpus,
                Machine const& machine) {
   World world;
   world.machine = machine;
   world.corpus = [corpus = std::move(corpus),
-                  known = std::make_shared<std::map<std::string, CorpusFacts>>()](std::string const& name) {
-    auto it = known->find(name);
-    if (it == known->end()) it = known->emplace(name, corpus(name)).first;
+                  known = std::make_shared<std::map<std::string, CorpusFacts>>()](spec::Data const& data) {
+    auto const& split = data.split;
+    std::string const key = text(data.corpus, '\n', split.train, ' ', split.test, ' ', static_cast<int>(split.cut));
+    auto it = known->find(key);
+    if (it == known->end()) it = known->emplace(key, corpus(data)).first;
     return it->second;
   };
   world.plugin_sha256 = [&registry, known = std::make_shared<std::map<std::string, std::string>>()](

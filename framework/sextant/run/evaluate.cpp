@@ -64,7 +64,7 @@ results::Group evaluate(Exec const& exec, plan::EvaluateStage const& stage, plan
   auto const& wanted = stage.evaluation;
   auto const& trained =
       *std::find_if(plan.train.begin(), plan.train.end(), [&](auto const& t) { return t.id == stage.train_id; });
-  auto const part = tasks::split(corpus, trained.data.split.train, trained.data.split.test);
+  auto const part = split_of(corpus, trained.data);
   tasks::EvalWindows const windows(part.test, wanted.windows, stage.span, corpus.name + "'s test text");
   int const seen = stage.seen(), count = windows.count();
   std::vector<double> const nll = losses(exec, windows, seen, stage.rows, network, progress);

@@ -29,6 +29,12 @@ model::ModelConfig config_of(spec::Model const& m) {
 
 }  // namespace
 
+tasks::Split split_of(tasks::Corpus const& corpus, spec::Data const& data) {
+  bool const whole = data.split.cut == spec::Cut::documents;
+  return tasks::split(corpus, data.split.train, data.split.test,
+                      whole ? tasks::Cut::documents : tasks::Cut::contiguous);
+}
+
 std::shared_ptr<encoding::Position const> make_position(spec::Model const& m, encoding::PositionChoice const& choice,
                                                         encoding::Registry const& registry, int target_length) {
   encoding::Shape const shape{.heads = m.heads, .kv_heads = m.kv_heads, .head_dim = m.head_width, .model_dim = m.width};

@@ -16,6 +16,9 @@ namespace sextant::run {
 
 using Network = model::Model<float>;
 
+/// The training and the test text that a spec's `data` block makes of its corpus.
+tasks::Split split_of(tasks::Corpus const& corpus, spec::Data const& data);
+
 /// A model as a stage describes it, with fresh parameters.
 Network make_network(plan::TrainStage const& stage, encoding::Registry const& registry);
 

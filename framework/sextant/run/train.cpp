@@ -77,7 +77,7 @@ results::Group train(Exec const& exec, plan::TrainStage const& stage, tasks::Cor
   auto const& settings = stage.train;
   Network network = make_network(stage, registry);
   model::Trainer<float> trainer(network, config_of(settings));
-  auto const part = tasks::split(corpus, stage.data.split.train, stage.data.split.test);
+  auto const part = split_of(corpus, stage.data);
   tasks::ByteSampler const sampler(part.train, settings.length, corpus.name + "'s training text");
 
   fs::path const checkpoint = claim.folder() / "checkpoint.safetensors";

@@ -209,7 +209,9 @@ Spec load_spec(std::filesystem::path const& path, Overrides const& overrides, Ca
   std::filesystem::path const corpus = spec.arms.front().setting.data.corpus;
   std::filesystem::path const beside = std::filesystem::absolute(file).parent_path() / corpus;
   std::error_code none;
-  if (corpus.is_absolute() || !std::filesystem::is_regular_file(beside, none)) return spec;
+  if (corpus.is_absolute() ||
+      !(std::filesystem::is_regular_file(beside, none) || std::filesystem::is_directory(beside, none)))
+    return spec;
   Overrides full = overrides;
   full.sets.push_back("data.corpus=" + beside.lexically_normal().string());
   return read_spec(content, file.string(), full, catalogue);

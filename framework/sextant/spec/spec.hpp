@@ -41,12 +41,14 @@ struct Model {
 };
 
 enum class Tokens { bytes };
+enum class Cut { contiguous, documents };
 
 struct Data {
   std::string corpus;  ///< a name that `sextant list corpora` knows, or the path of a file
   Tokens tokens = Tokens::bytes;
   struct {
-    double train = 0.94, test = 0.06;  ///< shares of the corpus: train is its beginning, test its end
+    double train = 0.94, test = 0.06;  ///< shares of the corpus
+    Cut cut = Cut::contiguous;         ///< train is its beginning and test its end, or both are whole documents
   } split;
   struct {
     std::optional<std::int64_t> seed;  ///< of the order of the batches; empty: every run's own seed

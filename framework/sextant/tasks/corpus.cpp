@@ -58,35 +58,64 @@ CorpusRecipe const* find_recipe(std::string const& name) {
 
 std::vector<std::uint8_t> as_bytes(std::string const& text) { return {text.begin(), text.end()}; }
 
+Corpus own_text(std::filesystem::path const& path, DocumentText made) {
+  expect(!made.text.empty(), path.string(), " is empty, expected a text");
+  return {path.filename().string(),
+          as_bytes(made.text),
+          sha256(made.text),
+          "not stated (your own file)",
+          std::filesystem::absolute(path).string(),
+          std::move(made.documents)};
+}
+
 Corpus read_user_file(std::filesystem::path const& path) {
-  std::string const text = read_file(path);
-  expect(!text.empty(), path.string(), " is empty, expected a text");
-  return {path.filename().string(), as_bytes(text), sha256(text), "not stated (your own file)",
-          std::filesystem::absolute(path).string()};
+  auto const kind = path.extension();
+  expect(kind != ".npy" && kind != ".bin", path.string(),
+         " holds token ids by its name, expected a text; rename it if its ", "bytes are what you mean");
+  std::string const name = path.filename().string(), text = read_file(path);
+  return own_text(path, {text, {{name, 0, static_cast<std::int64_t>(text.size())}}});
+}
+
+Corpus read_user_folder(std::filesystem::path const& folder) {
+  std::vector<std::filesystem::path> files;
+  for (auto const& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (auto const kind = entry.path().extension(); entry.is_regular_file() && (kind == ".txt" || kind == ".md"))
+      files.push_back(entry.path());
+  expect(!files.empty(), folder.string(), " is a folder without .txt or .md files");
+  std::ranges::sort(files);
+  DocumentText made;
+  for (auto const& file : files) {
+    std::string const text = read_file(file);
+    if (text.empty()) continue;
+    made.documents.push_back({std::filesystem::relative(file, folder).string(),
+                              static_cast<std::int64_t>(made.text.size()), static_cast<std::int64_t>(text.size())});
+    made.text += text;
+  }
+  return own_text(std::filesystem::absolute(folder / ".").parent_path(), std::move(made));
+}
+
+nlohmann::ordered_json as_json(std::vector<Document> const& documents) {
+  auto list = nlohmann::ordered_json::array();
+  for (Document const& d : documents) list.push_back({d.offset, d.length, d.name});
+  return list;
+}
+
+/// Throws Error unless they stand one after another and fill the text.
+std::vector<Document> documents_of(nlohmann::json const& list, std::int64_t bytes) {
+  std::vector<Document> documents;
+  std::int64_t end = 0;
+  for (auto const& item : list) {
+    Document const d{item.at(2), item.at(0), item.at(1)};
+    expect(d.offset == end && d.length > 0, "document ", d.name, " is ", d.length, " bytes from ", d.offset,
+           ", expected some from ", end);
+    end += d.length;
+    documents.push_back(d);
+  }
+  expect(end == bytes, "the documents have ", end, " bytes, and the text ", bytes);
+  return documents;
 }
 
 }  // namespace
-
-std::vector<CorpusRecipe> const& corpus_recipes() {
-  static std::vector<CorpusRecipe> const recipes = {
-      {"kjv",
-       "King James Bible as its reader prints it: chapter headings, verse numbers, lines of 80 columns",
-       {"bible-kjv", "bible-kjv-text"},
-       "text: public domain (copyright expired); packing program: GPL-2+",
-       "bible -l80 gen1:1-rev22:21"},
-      {"kjv-plain",
-       "King James Bible, a verse a line, without headings and verse numbers",
-       {"bible-kjv", "bible-kjv-text"},
-       "text: public domain (copyright expired); packing program: GPL-2+",
-       "bible -l100000 gen1:1-rev22:21 | LC_ALL=C sed -n 's/^  [0-9][0-9]* //p'"},
-      {"faq",
-       "An Anarchist FAQ, Markdown, its documents one after another in the order of their file names: long prose",
-       {"anarchism"},
-       "GPL-2",
-       "LC_ALL=C; export LC_ALL; zcat /usr/share/doc/anarchism/markdown/*.md.gz"},
-  };
-  return recipes;
-}
 
 std::filesystem::path default_cache() {
   auto const variable = [](char const* name) {
@@ -105,9 +134,16 @@ std::optional<CorpusRecord> corpus_record(std::string const& name, std::filesyst
   if (!std::filesystem::exists(path)) return std::nullopt;
   try {
     auto const json = nlohmann::json::parse(read_file(path));
-    return CorpusRecord{json.at("name"),    json.at("file"),   json.at("sha256"),
-                        json.at("licence"), json.at("source"), json.at("bytes")};
-  } catch (nlohmann::json::exception const& wrong) {
+    if (!json.contains("documents")) return std::nullopt;  // as Sextant 0.1 wrote them
+    std::int64_t const bytes = json.at("bytes");
+    return CorpusRecord{json.at("name"),
+                        json.at("file"),
+                        json.at("sha256"),
+                        json.at("licence"),
+                        json.at("source"),
+                        bytes,
+                        documents_of(json.at("documents"), bytes)};
+  } catch (std::exception const& wrong) {
     fail(path.string(), " is no corpus record (", wrong.what(), "); build it again: sextant corpus add ", name);
   }
 }
@@ -118,13 +154,20 @@ CorpusRecord add_corpus(CorpusRecipe const& recipe, std::filesystem::path const&
   expect(out.status == 0 && !out.text.empty(), "corpus ", recipe.name, ": `", recipe.command, "` ended with status ",
          out.status, " and gave ", out.text.size(), " bytes");
   std::filesystem::create_directories(cache);
-  std::string const digest = sha256(out.text);
-  CorpusRecord const record{recipe.name, recipe.name + "-" + digest.substr(0, 12) + ".txt", digest, recipe.licence,
-                            source,      static_cast<std::int64_t>(out.text.size())};
-  write_file_atomically(cache / record.file, out.text);
-  nlohmann::ordered_json const json = {
-      {"name", record.name},       {"file", record.file},     {"bytes", record.bytes},    {"sha256", record.sha256},
-      {"licence", record.licence}, {"source", record.source}, {"command", recipe.command}};
+  DocumentText made = parse_documents(out.text, recipe.name);
+  std::string const digest = sha256(made.text);
+  CorpusRecord record{recipe.name,
+                      recipe.name + "-" + digest.substr(0, 12) + ".txt",
+                      digest,
+                      recipe.licence,
+                      source,
+                      static_cast<std::int64_t>(made.text.size()),
+                      std::move(made.documents)};
+  write_file_atomically(cache / record.file, made.text);
+  nlohmann::ordered_json const json = {{"name", record.name},       {"file", record.file},
+                                       {"bytes", record.bytes},     {"sha256", record.sha256},
+                                       {"licence", record.licence}, {"source", record.source},
+                                       {"command", recipe.command}, {"documents", as_json(record.documents)}};
   write_file_atomically(cache / (record.name + ".json"), json.dump(2) + "\n");
   return record;
 }
@@ -138,8 +181,9 @@ CorpusRecord add_corpus(std::string const& name, std::filesystem::path const& ca
 Corpus load_corpus(std::string const& name_or_path, std::filesystem::path const& cache) {
   CorpusRecipe const* const recipe = find_recipe(name_or_path);
   if (recipe == nullptr) {
+    if (std::filesystem::is_directory(name_or_path)) return read_user_folder(name_or_path);
     expect(std::filesystem::is_regular_file(name_or_path), "corpus ", name_or_path,
-           " is neither a known name nor a file", did_you_mean(name_or_path, recipe_names()));
+           " is neither a known name nor a file or folder", did_you_mean(name_or_path, recipe_names()));
     return read_user_file(name_or_path);
   }
   auto record = corpus_record(name_or_path, cache);
@@ -150,17 +194,28 @@ Corpus load_corpus(std::string const& name_or_path, std::filesystem::path const&
   expect(found == record->sha256, path.string(), " has sha256 ", found, ", expected ", record->sha256, " as in ",
          (cache / (name_or_path + ".json")).string(),
          ": the text was changed after it was built. Build it again: ", "sextant corpus add ", name_or_path);
-  return {record->name, as_bytes(text), record->sha256, record->licence, record->source};
+  return {record->name, as_bytes(text), record->sha256, record->licence, record->source, record->documents};
 }
 
-Split split(Corpus const& corpus, double train_share, double test_share) {
+std::string Corpus::sha256_of_documents() const { return sextant::sha256(sha256 + as_json(documents).dump()); }
+
+Split split(Corpus const& corpus, double train_share, double test_share, Cut cut) {
   expect(train_share > 0 && test_share > 0 && train_share + test_share <= 1 + 1e-9, "split of ", corpus.name,
          ": train ", train_share, " and test ", test_share, ", expected two shares > 0 whose sum is at most 1");
-  auto const size = static_cast<double>(corpus.bytes.size());
-  auto const train = static_cast<std::size_t>(std::llround(train_share * size));
-  auto const test = std::min(corpus.bytes.size() - train, static_cast<std::size_t>(std::llround(test_share * size)));
-  std::span<std::uint8_t const> const all(corpus.bytes);
-  return {all.first(train), all.last(test)};
+  auto const bytes = [&](std::vector<Document> const& documents) {
+    std::vector<std::uint8_t> all;
+    for (Document const& d : documents)
+      all.insert(all.end(), corpus.bytes.begin() + d.offset, corpus.bytes.begin() + d.offset + d.length);
+    return all;
+  };
+  if (cut == Cut::documents) {
+    Division const division = divide(corpus.documents, train_share, test_share);
+    return {bytes(division.train), bytes(division.test)};
+  }
+  auto const size = static_cast<std::int64_t>(corpus.bytes.size());
+  auto const share = [&](double part) { return std::llround(part * static_cast<double>(size)); };
+  std::int64_t const train = share(train_share), test = std::min<std::int64_t>(size - train, share(test_share));
+  return {bytes({{"", 0, train}}), bytes({{"", size - test, test}})};
 }
 
 }  // namespace sextant::tasks

@@ -1,13 +1,13 @@
 // Real text as bytes: built once on the user's machine from an installed system package, or read from the user's own file.
-// Sextant ships no text of others. A token here is a byte.
+// Sextant ships no text of others. A token here is a byte; token_documents.hpp has the tokens of real models.
 //
 // In the cache a corpus NAME is NAME.json beside NAME-SHA.txt; writing the first is what makes the corpus exist, so a reader
-// never sees half of one. NAME.json holds name, file, bytes, sha256, licence and source (packages with versions).
+// never sees half of one. NAME.json holds name, file, bytes, sha256, licence, source (packages with versions) and documents.
 #pragma once
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <span>
+#include <sextant/tasks/documents.hpp>
 #include <string>
 #include <vector>
 
@@ -19,7 +19,7 @@ struct CorpusRecipe {
   std::string about;                  ///< what it is, in a line
   std::vector<std::string> packages;  ///< Debian packages that must be installed
   std::string licence;
-  std::string command;  ///< shell command whose output is the text
+  std::string command;  ///< shell command whose output is the text, or its documents as parse_documents() reads them
 };
 std::vector<CorpusRecipe> const& corpus_recipes();
 
@@ -27,12 +27,17 @@ std::vector<CorpusRecipe> const& corpus_recipes();
 struct CorpusRecord {
   std::string name, file, sha256, licence, source;
   std::int64_t bytes = 0;
+  std::vector<Document> documents;
 };
 
 struct Corpus {
   std::string name;
   std::vector<std::uint8_t> bytes;
   std::string sha256, licence, source;
+  std::vector<Document> documents;  ///< of one's own: the file, or the files of a folder
+
+  /// SHA-256 of the text and of where its documents begin, by name.
+  std::string sha256_of_documents() const;
 };
 
 /// $SEXTANT_CACHE, else $XDG_CACHE_HOME/sextant, else ~/.cache/sextant.
@@ -45,16 +50,21 @@ std::optional<CorpusRecord> corpus_record(std::string const& name, std::filesyst
 CorpusRecord add_corpus(std::string const& name, std::filesystem::path const& cache);
 CorpusRecord add_corpus(CorpusRecipe const& recipe, std::filesystem::path const& cache);
 
-/// A known corpus (built first if need be) or the file at a path. Throws Error when a built text no longer has the sha256
-/// it was recorded with.
+/// A known corpus (built first if need be), the file at a path, or the .txt and .md files of a folder and of those below, in
+/// the order of their names. Throws Error when a built text no longer has the sha256 it was recorded with, and for files that
+/// hold token ids (.npy, .bin), which are no text.
 Corpus load_corpus(std::string const& name_or_path, std::filesystem::path const& cache);
 
-/// The beginning of a text for training and its end for testing.
-struct Split {
-  std::span<std::uint8_t const> train, test;
+enum class Cut {
+  contiguous,  ///< the beginning trains, the end tests
+  documents,   ///< whole documents are held out, drawn by their names: see divide()
 };
 
-/// Shares in (0, 1), together at most 1; each boundary is rounded to the nearest byte. The corpus must outlive the spans.
-Split split(Corpus const& corpus, double train_share, double test_share);
+struct Split {
+  std::vector<std::uint8_t> train, test;
+};
+
+/// Shares in (0, 1), together at most 1; a contiguous cut is rounded to the nearest byte.
+Split split(Corpus const& corpus, double train_share, double test_share, Cut cut = Cut::contiguous);
 
 }  // namespace sextant::tasks

@@ -38,7 +38,8 @@ class MergeTable {
         expect(found != ids.end(), v.where, ": merge ", rank, " is \"", line, "\", and \"", token, "\" is no token");
         return found->second;
       };
-      ranked_.emplace(key(id_of(left), id_of(right)), Candidate{static_cast<double>(rank), id_of(left + right)});
+      std::int32_t const left_id = id_of(left), right_id = id_of(right);
+      ranked_.emplace(key(left_id, right_id), Candidate{static_cast<double>(rank), id_of(left + right)});
     }
   }
 
