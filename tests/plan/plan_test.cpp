@@ -84,6 +84,13 @@ TEST_CASE("plan: what changes a result changes its name", "[plan][R51]") {
   for (auto const& id : ids(plan_of(base, {}, world))) CHECK_FALSE(before.contains(id));
 }
 
+TEST_CASE("plan: where whole documents are held out, their share decides what is trained on", "[plan]") {
+  Plan const cut = plan_of(base), whole = plan_of(base, {"data.split.cut=documents"}),
+             other = plan_of(base, {"data.split.cut=documents", "data.split.test=0.05"});
+  CHECK(whole.train[0].id != cut.train[0].id);
+  CHECK(other.train[0].id != whole.train[0].id);
+}
+
 TEST_CASE("plan: a measurement may change without retraining", "[plan]") {
   Plan const before = plan_of(base), after = plan_of(base, {"evaluate.0.windows=9", "data.split.test=0.05"});
   CHECK(after.train[0].id == before.train[0].id);

@@ -16,15 +16,17 @@ using Documents = std::vector<Document>;
 
 namespace {
 
-CorpusRecipe const three{"three", "three documents", {"libc6"}, "public domain",
+CorpusRecipe const three{"three",
+                         "three documents",
+                         {"libc6"},
+                         "public domain",
                          "printf '\\036b\\nsecond\\n\\036a\\nfirst\\n\\036empty\\n\\036c\\nno end'"};
 
 /// Documents d0, d1, ... of these lengths.
 Corpus corpus_of(std::vector<std::int64_t> const& lengths) {
   Corpus corpus{"made up", {}, "sha", "", "", {}};
   for (std::size_t i = 0; i < lengths.size(); ++i) {
-    corpus.documents.push_back(
-        {"d" + std::to_string(i), static_cast<std::int64_t>(corpus.bytes.size()), lengths[i]});
+    corpus.documents.push_back({text("d", i), static_cast<std::int64_t>(corpus.bytes.size()), lengths[i]});
     corpus.bytes.insert(corpus.bytes.end(), static_cast<std::size_t>(lengths[i]), static_cast<std::uint8_t>(i));
   }
   return corpus;
@@ -38,9 +40,10 @@ std::map<int, int> histogram(std::vector<std::uint8_t> const& text) {
 }
 
 std::string npy(std::string const& type, std::string const& shape, std::string const& numbers) {
-  std::string header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + shape + "), }";
+  std::string header = text("{'descr': '", type, "', 'fortran_order': False, 'shape': (", shape, "), }");
   header.resize(117, ' ');
-  return "\x93NUMPY\x01\x00"s + static_cast<char>(118) + '\0' + header + '\n' + numbers;
+  std::string file = "\x93NUMPY\x01\x00\x76\x00"s;  // version 1.0, a header of 118 bytes
+  return file.append(header).append("\n").append(numbers);
 }
 
 }  // namespace
@@ -61,9 +64,20 @@ TEST_CASE("documents: a stream without names is one document", "[tasks][document
 
 TEST_CASE("documents: text before the first name, and names that repeat or do not end, are refused",
           "[tasks][documents]") {
-  CHECK_THROWS_WITH(parse_documents("x\n\x1E" "a\ny", "it"), "it: 2 bytes stand before the first document");
-  CHECK_THROWS_WITH(parse_documents("\x1E" "a\nx\n\x1E" "a\ny", "it"), "it: two documents are called \"a\"");
-  CHECK_THROWS_WITH(parse_documents("\x1E" "a\x1E" "b\n", "it"), ContainsSubstring("is not a line of its own"));
+  CHECK_THROWS_WITH(parse_documents("x\n\x1E"
+                                    "a\ny",
+                                    "it"),
+                    "it: 2 bytes stand before the first document");
+  CHECK_THROWS_WITH(parse_documents("\x1E"
+                                    "a\nx\n\x1E"
+                                    "a\ny",
+                                    "it"),
+                    "it: two documents are called \"a\"");
+  CHECK_THROWS_WITH(parse_documents("\x1E"
+                                    "a\x1E"
+                                    "b\n",
+                                    "it"),
+                    ContainsSubstring("is not a line of its own"));
   CHECK_THROWS_WITH(parse_documents("\x1E\nx", "it"), ContainsSubstring("are called \"\""));
 }
 
@@ -77,8 +91,8 @@ TEST_CASE("documents: a record whose documents do not fill the text is refused, 
     write_file_atomically(cache / "three.json", json.dump());
     return corpus_record("three", cache.path());
   };
-  CHECK_THROWS_WITH(with({{0, 7, "b"}, {8, 11, "a"}}), ContainsSubstring("from 8, expected some from 7") &&
-                                                           ContainsSubstring("sextant corpus add three"));
+  CHECK_THROWS_WITH(with({{0, 7, "b"}, {8, 11, "a"}}),
+                    ContainsSubstring("from 8, expected some from 7") && ContainsSubstring("sextant corpus add three"));
   CHECK_THROWS_WITH(with({{0, 7, "b"}}), ContainsSubstring("the documents have 7 bytes, and the text 19"));
   json.erase("documents");
   write_file_atomically(cache / "three.json", json.dump());
@@ -111,9 +125,9 @@ TEST_CASE("split by documents: every document is in one part, whole, and the sha
   for (auto const& [document, bytes] : test) CHECK(!train.contains(document));
   CHECK(train.size() + test.size() == 100);
   double const total = static_cast<double>(corpus.bytes.size());
-  CHECK(static_cast<double>(part.test.size()) >= 0.1 * total);       // reached,
-  CHECK(static_cast<double>(part.test.size()) < 0.1 * total + 17);   // with the last document that it took
-  CHECK(std::is_sorted(part.test.begin(), part.test.end()));         // in the order of the text
+  CHECK(static_cast<double>(part.test.size()) >= 0.1 * total);      // reached,
+  CHECK(static_cast<double>(part.test.size()) < 0.1 * total + 17);  // with the last document that it took
+  CHECK(std::is_sorted(part.test.begin(), part.test.end()));        // in the order of the text
   // The first of the draw by coreutils: for i in $(seq 0 99); do echo $(printf d$i | sha256sum) d$i; done | sort
   for (int const first : {0, 72, 55}) CHECK(test.contains(first));
 }
@@ -150,21 +164,21 @@ TEST_CASE("split by documents: a gap stays, one document cannot be held out, two
 }
 
 TEST_CASE("documents in tokens: whole, long enough, in order, and a bound on their number", "[tasks][tokens]") {
-  std::string const text = "In the beginning God created the heaven and the earth.";
+  std::string const line = "In the beginning God created the heaven and the earth.";
   Corpus corpus{"made up", {}, "sha", "", "", {}};
   for (int n : {1, 5, 2, 9}) {
-    corpus.documents.push_back({"times " + std::to_string(n), static_cast<std::int64_t>(corpus.bytes.size()),
-                                static_cast<std::int64_t>(n * text.size())});
-    for (int i = 0; i < n; ++i) corpus.bytes.insert(corpus.bytes.end(), text.begin(), text.end());
+    corpus.documents.push_back({text("times ", n), static_cast<std::int64_t>(corpus.bytes.size()),
+                                static_cast<std::int64_t>(n * line.size())});
+    for (int i = 0; i < n; ++i) corpus.bytes.insert(corpus.bytes.end(), line.begin(), line.end());
   }
   tokens::Tokenizer const tokenizer(test::tiny_named("gpt-2"));
-  auto const once = static_cast<std::int64_t>(tokenizer.encode(text).ids.size());
+  auto const once = static_cast<std::int64_t>(tokenizer.encode(line).ids.size());
   auto const found = documents(corpus, tokenizer, 4 * once);
   REQUIRE(found.size() == 2);
   CHECK(found[0].name == "times 5");
   CHECK(found[1].name == "times 9");
-  CHECK(tokenizer.decode(found[1].ids).size() == 9 * text.size());
-  CHECK(found[1].bytes == static_cast<std::int64_t>(9 * text.size()));
+  CHECK(tokenizer.decode(found[1].ids).size() == 9 * line.size());
+  CHECK(found[1].bytes == static_cast<std::int64_t>(9 * line.size()));
   CHECK(documents(corpus, tokenizer, 1, 3).size() == 3);
   CHECK_THROWS_WITH(documents(corpus, tokenizer, 300), ContainsSubstring("has no document of 300 tokens: the longest"));
 }
@@ -192,7 +206,7 @@ TEST_CASE("token ids: what is not what it says is refused with the place", "[tas
     write_file_atomically(folder / name, content);
     CHECK_THROWS_WITH(read_token_ids(folder / name, 1000), ContainsSubstring(message));
   };
-  refused("a.bin", "\x01\x00\x02", "has 3 bytes, expected an even number");
+  refused("a.bin", "\x01\x00\x02"s, "has 3 bytes, expected an even number");
   refused("a.bin", "", "holds no token ids");
   refused("a.bin", "\x01\x00\xE8\x03"s, "token 1 is 1000, expected 0 to 999");
   refused("a.npy", npy("<i4", "1,", "\xFF\xFF\xFF\xFF"), "token 0 is -1, expected 0 to 999");
@@ -205,5 +219,6 @@ TEST_CASE("token ids: what is not what it says is refused with the place", "[tas
   refused("a.npy", npy("<u2", "1,", "").substr(0, 60), "has 60 bytes, and its header alone takes 128");
   refused("a.npy", "plain text, twelve", "does not begin as NumPy's files do");
   refused("a.txt", "text", "expected token ids in a .npy or .bin file");
-  CHECK_THROWS_WITH(load_corpus((folder / "a.npy").string(), folder.path()), ContainsSubstring("holds token ids by its name"));
+  CHECK_THROWS_WITH(load_corpus((folder / "a.npy").string(), folder.path()),
+                    ContainsSubstring("holds token ids by its name"));
 }

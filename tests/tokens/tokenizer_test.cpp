@@ -27,8 +27,7 @@ void check_all(Tokenizer const& tokenizer, nlohmann::json const& expected, Encod
 std::string random_bytes(std::mt19937& draw, std::size_t size, bool text_like) {
   static std::string const alphabet = "  \n\tabcEST's0123.,<|>\xC3\xA9\xE4\xBD\xA0\xF0\x9F\x98\x80\xFF\x80";
   std::string bytes;
-  while (bytes.size() < size)
-    bytes += text_like ? alphabet[draw() % alphabet.size()] : static_cast<char>(draw() & 255);
+  while (bytes.size() < size) bytes += text_like ? alphabet[draw() % alphabet.size()] : static_cast<char>(draw() & 255);
   return bytes;
 }
 
@@ -46,7 +45,8 @@ TEST_CASE("tokenizer.json: every pre-tokenizer gives Hugging Face's ids on all h
   }
 }
 
-TEST_CASE("GGUF names: every pre-tokenizer gives the ids of the tokenizer.json that it stands for", "[tokens][oracle]") {
+TEST_CASE("GGUF names: every pre-tokenizer gives the ids of the tokenizer.json that it stands for",
+          "[tokens][oracle]") {
   for (auto const& [name, one] : expected_ids().at("tiny").items()) {
     INFO("pre-tokenizer " << name);
     Tokenizer const tokenizer(tiny_named(name));
@@ -77,7 +77,10 @@ TEST_CASE("decode gives back any bytes that were encoded, text or not", "[tokens
 TEST_CASE("bytes that are no UTF-8 split like U+FFFD and stay themselves, or become U+FFFD when asked",
           "[tokens][stray]") {
   Tokenizer const tokenizer(tiny_named("gpt-2"));
-  std::string const broken = "ab\xFF\xFE" "cd \xC3", mended = "ab\uFFFD\uFFFDcd \uFFFD";
+  std::string const broken =
+                        "ab\xFF\xFE"
+                        "cd \xC3",
+                    mended = "ab\uFFFD\uFFFDcd \uFFFD";
   CHECK(tokenizer.decode(tokenizer.encode(broken).ids) == broken);
   CHECK(tokenizer.encode(broken, {.stray = Stray::replace}).ids == tokenizer.encode(mended).ids);
   // The letters beside them are pieces of their own, as they are beside U+FFFD.

@@ -14,15 +14,15 @@ using nlohmann::ordered_json;
 /// Of a record or a corpus: both have these members.
 template <class Text>
 ordered_json facts(Text const& text, std::int64_t bytes) {
-  return {{"name", text.name},   {"bytes", bytes},          {"documents", text.documents.size()}, {"sha256", text.sha256},
-          {"source", text.source}, {"licence", text.licence}};
+  return {{"name", text.name},     {"bytes", bytes},        {"documents", text.documents.size()},
+          {"sha256", text.sha256}, {"source", text.source}, {"licence", text.licence}};
 }
 
 void print_facts(ordered_json const& facts) {
   fmt::print("{}: {} bytes in {} document{}, sha256 {}\n  {}\n  licence: {}\n", facts["name"].get<std::string>(),
-             facts["bytes"].get<std::int64_t>(), facts["documents"].get<int>(),
-             facts["documents"] == 1 ? "" : "s", facts["sha256"].get<std::string>(),
-             facts["source"].get<std::string>(), facts["licence"].get<std::string>());
+             facts["bytes"].get<std::int64_t>(), facts["documents"].get<int>(), facts["documents"] == 1 ? "" : "s",
+             facts["sha256"].get<std::string>(), facts["source"].get<std::string>(),
+             facts["licence"].get<std::string>());
 }
 
 void show(std::string const& name, double test_share, bool json) {

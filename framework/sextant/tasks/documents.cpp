@@ -37,8 +37,9 @@ Division divide(std::vector<Document> const& documents, double train_share, doub
   std::vector<std::pair<std::string, std::size_t>> draw;
   for (std::size_t i = 0; i < count; ++i) draw.emplace_back(sha256(documents[i].name), i);
   std::ranges::sort(draw);
-  double const total = std::accumulate(documents.begin(), documents.end(), 0.0,
-                                       [](double sum, Document const& d) { return sum + static_cast<double>(d.length); });
+  double const total = std::accumulate(documents.begin(), documents.end(), 0.0, [](double sum, Document const& d) {
+    return sum + static_cast<double>(d.length);
+  });
   auto const take = [&](double share, auto const& index) {  // at least one, and no more than the share asks for
     std::vector<std::size_t> taken;
     double bytes = 0;

@@ -7,7 +7,8 @@ namespace {
 /// Files, compressed or not, each a document called by its path below `root`; in the order of the C locale.
 std::string files(std::string const& root, std::string const& select) {
   return "LC_ALL=C; export LC_ALL; cd " + root + " && find . -type f " + select +
-         " | sed 's|^\\./||' | sort | while IFS= read -r f; do printf '\\036%s\\n' \"$f\"; zcat -f \"$f\" | tr -d '\\036'"
+         " | sed 's|^\\./||' | sort | while IFS= read -r f; do printf '\\036%s\\n' \"$f\"; zcat -f \"$f\" | tr -d "
+         "'\\036'"
          "; done";
 }
 

@@ -16,8 +16,7 @@ std::vector<TokenDocument> documents(Corpus const& corpus, tokens::Tokenizer con
     auto encoded = tokenizer.encode(all.substr(document.offset, document.length));
     auto const count = static_cast<std::int64_t>(encoded.ids.size());
     longest = std::max(longest, count);
-    if (count >= min_tokens)
-      found.push_back({document.name, std::move(encoded.ids), document.length, encoded.dropped});
+    if (count >= min_tokens) found.push_back({document.name, std::move(encoded.ids), document.length, encoded.dropped});
   }
   expect(!found.empty(), corpus.name, " has no document of ", min_tokens, " tokens: the longest of ",
          corpus.documents.size(), longest > 0 ? text(" has ", longest) : " has fewer bytes than that");
