@@ -14,6 +14,8 @@ struct DynamicYarn : YarnRamp {
       "g inv_freq/s + (1-g) inv_freq, s = max(1, length/L); logits times (0.1 ln s + 1)^2";
   static constexpr bool follows_length = true;
 
+  static std::vector<Example> examples() { return {{{}, {}}, {{{"original_length", std::int64_t{512}}}, {}}}; }
+
   static auto schema() {
     return ramp_options(Schema<DynamicYarn>{})
         .option("attention_factor", &DynamicYarn::attention_factor_,

@@ -18,7 +18,8 @@ struct LongRope : ByFactor, ByLength {
   static constexpr bool follows_length = true;
 
   static std::vector<Example> examples() {
-    return {{{{"factor", 4.0},
+    return {{{{"factor", 4.0}, {"short_factor", std::vector<double>{1}}, {"long_factor", std::vector<double>{4}}}, {}},
+            {{{"factor", 4.0},
               {"original_length", std::int64_t{16}},
               {"short_factor", std::vector<double>{1, 1, 1.25, 1.5}},
               {"long_factor", std::vector<double>{1, 1.5, 3, 4}}},
@@ -27,10 +28,10 @@ struct LongRope : ByFactor, ByLength {
 
   static auto schema() {
     return length_option(factor_schema<LongRope>())
-        .option("short_factor", &LongRope::short_factor, "divisor of each pair's frequency, up to original_length",
-                positive, required)
-        .option("long_factor", &LongRope::long_factor, "divisor of each pair's frequency, past original_length",
-                positive, required)
+        .option("short_factor", &LongRope::short_factor,
+                "divisor of each pair's frequency, or of all, up to original_length", positive, required)
+        .option("long_factor", &LongRope::long_factor,
+                "divisor of each pair's frequency, or of all, past original_length", positive, required)
         .option("attention_factor", &LongRope::attention_factor_,
                 "multiplies cos and sin, in place of the computed value", positive,
                 MayBeAuto{"sqrt(1 + ln factor / ln original_length)"});
@@ -43,12 +44,13 @@ struct LongRope : ByFactor, ByLength {
     check_list("long_factor", long_factor, at);
   }
   static void check_list(char const* name, Numbers const& list, ScalingContext const& at) {
-    expect(list.count == at.rotary_dim / 2, "longrope.", name, " has ", list.count, " entries, expected ",
-           at.rotary_dim / 2, ", one a pair of rotary_dim ", at.rotary_dim);
+    expect(list.count == 1 || list.count == at.rotary_dim / 2, "longrope.", name, " has ", list.count,
+           " entries, expected ", at.rotary_dim / 2, ", one a pair of rotary_dim ", at.rotary_dim, ", or one for all");
   }
   template <class T>
   T inv_freq(T const& plain, ScalingContext const& at) const {
-    return plain / T((reach(at) > 1 ? long_factor : short_factor)[at.pair]);
+    Numbers const& list = reach(at) > 1 ? long_factor : short_factor;
+    return plain / T(list[list.count > 1 ? at.pair : 0]);
   }
   double attention_factor(ScalingContext const& at) const {
     if (attention_factor_) return *attention_factor_;

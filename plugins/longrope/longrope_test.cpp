@@ -47,5 +47,5 @@ TEST_CASE("longrope: the attention factor is sqrt(1 + ln s / ln L) in both regim
 
 TEST_CASE("longrope: lists of another length are refused with the count of pairs", "[longrope]") {
   CHECK_THROWS_WITH(scaling_of("longrope", lists({1, 1}, {1, 1, 1}))->check({.rotary_dim = 6}),
-                    "longrope.short_factor has 2 entries, expected 3, one a pair of rotary_dim 6");
+                    "longrope.short_factor has 2 entries, expected 3, one a pair of rotary_dim 6, or one for all");
 }

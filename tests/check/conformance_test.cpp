@@ -127,6 +127,9 @@ TEST_CASE("conformance: parameters that start elsewhere each time", "[check][wro
 TEST_CASE("conformance: a scaling that does something at factor 1", "[check][wrong]") {
   expect_failures("false_identity", {"identity_at_factor_one"});
 }
+TEST_CASE("conformance: a scaling that reads the length and does not say so", "[check][wrong]") {
+  expect_failures("secret_length", {"follows_length"});
+}
 TEST_CASE("conformance: a scaling that hides its derivative", "[check][wrong]") {
   expect_failures("detached_scaling", {"parameters", "gradient_parameters"});
 }

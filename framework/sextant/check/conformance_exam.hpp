@@ -71,6 +71,7 @@ void check_group(Exam&);
 void check_additive(Exam&);
 void check_equals(Exam&);
 void check_identity_at_factor_one(Exam&);
+void check_follows_length(Exam&);
 // conformance_masks.cpp
 void check_causal(Exam&);
 void check_hidden_keys(Exam&);

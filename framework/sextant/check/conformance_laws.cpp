@@ -181,4 +181,29 @@ void check_identity_at_factor_one(Exam& exam) {
   exam.close("logit", a.logits(), b.logits(), 0, pairs_of(scaled));
 }
 
+void check_follows_length(Exam& exam) {
+  bool const claimed = exam.subject.claims("follows_length");
+  bool moves = false;
+  for (auto const& sample : exam.subject.samples()) {
+    Trial const trial = exam.subject.trial(sample.choice);
+    encoding::Position const position(trial.choice, exam.registry(), trial.shape(), trial.target_length);
+    for (auto const& term : position.terms()) {
+      if (!term.encoding->stages(term.shape).rotate) continue;
+      auto const weights = position.initial_weights(term);
+      auto const known = position.frequencies(term, weights);
+      for (double length : {1.0, 8.0, 16.0, 17.0, 40.0, 1000.0}) {
+        bool const other = !position.frequencies(term, weights, nullptr, length).turns_as(known);
+        moves = moves || other;
+        if (other && !claimed) {
+          exam.on(trial);
+          return exam.fail(
+              text("a sequence of ", length, " tokens turns otherwise: expected it to say follows_length"));
+        }
+      }
+    }
+  }
+  if (!claimed) return exam.not_claimed();
+  if (!moves) exam.fail("sequences of 1 to 1000 tokens turn alike, trained at 16: expected it to follow the length");
+}
+
 }  // namespace sextant::check

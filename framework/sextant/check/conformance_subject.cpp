@@ -135,6 +135,20 @@ std::vector<Value> Subject::values_of(Option const& option) const {
   return out;
 }
 
+namespace {
+/// False where some scaled frequency stays the same while the plain one moves a little: trained ones then have no say.
+bool moves_with_frequencies(encoding::Scaling const& scaling) {
+  bool moves = true;
+  for (int pair = 0; pair < 4; ++pair) {
+    double const plain = std::pow(10000.0, -pair / 4.0);
+    encoding::ScalingContext const at{
+        .pair = pair, .rotary_dim = 8, .base = 10000.0, .trained_length = 16, .target_length = 16, .head_dim = 8};
+    moves = moves && scaling.inv_freq(plain, at) != scaling.inv_freq(plain * 1.0001, at);
+  }
+  return moves;
+}
+}  // namespace
+
 Trial Subject::trial(Choice const& choice) const {
   Trial out = fit_;
   if (role_ == encoding::Role::encoding) {
@@ -142,7 +156,8 @@ Trial Subject::trial(Choice const& choice) const {
   } else {
     // Trained frequencies or slopes, where there are any, show whether the scaling's derivative is right.
     bool const trained = registry_.has(encoding::Role::encoding, "grape_m");
-    out.choice.encodings = {{trained ? "grape_m" : "rope", {}, {}}};
+    out.choice.encodings = {
+        {trained && moves_with_frequencies(*registry_.make_scaling(choice)) ? "grape_m" : "rope", {}, {}}};
     if (about_.family == "biases") out.choice.encodings = {{"alibi", {{"train_slopes", true}}, {}}};
     out.choice.scalings = {choice};
   }
