@@ -228,3 +228,45 @@ TEST_CASE("length: gradients of trained frequencies agree with differences where
       }
     }
 }
+
+TEST_CASE("scalings: eabf is another base and log-n from the third layer on, drope is no positions",
+          "[model][scaling]") {
+  auto config = test::tiny_config();
+  config.kv_heads = config.heads;
+  config.layers = 4;
+  auto const batch = test::random_batch("eabf", 2, 100, vocabulary);
+  auto const logits = [&](std::vector<encoding::Choice> encodings, std::vector<encoding::Choice> scalings) {
+    Model<double> model(config, test::make_position(config, std::move(encodings), std::move(scalings), trained), 3);
+    return test::all_logits(model, batch);
+  };
+  encoding::Choice sharper{"logn", {{"trained_length", double(trained)}}, {}};
+  sharper.layers = encoding::LayerSet{.every = 1, .from = 2};
+  auto const eabf = logits({rope}, {{"eabf", {{"base", 4e5}}, {}}});
+  CHECK(test::largest_difference(eabf, logits({{"rope", {{"base", 4e5}}, {}}, sharper}, {})) < 1e-12);
+  CHECK(test::largest_difference(eabf, logits({rope}, {{"abf", {{"base", 4e5}}, {}}})) > 1e-6);
+  CHECK(test::largest_difference(logits({rope}, {{"drope", {}, {}}}), logits({{"nope", {}, {}}}, {})) < 1e-13);
+  auto const sharp = logits({rope}, {{"drope", {{"temperature", 1.5}}, {}}});
+  CHECK(test::largest_difference(sharp, logits({{"temperature", {{"factor", 1.5}}, {}}}, {})) < 1e-13);
+}
+
+TEST_CASE("scalings: gradients agree with differences where a scaling sharpens queries", "[model][scaling][gradient]") {
+  auto const batch = test::random_batch("sharp", 1, 90, vocabulary);
+  for (encoding::Choice const& scaling :
+       {encoding::Choice{"eabf", {{"first_layer", 0.0}}, {}}, encoding::Choice{"drope", {{"temperature", 1.7}}, {}}}) {
+    auto model = model_of<double>(scaling);
+    model.loss_and_gradient(Exec(), batch);
+    auto const x = model.parameters(), g = model.gradients();
+    std::vector<double> const start(x.data(), x.data() + x.size());
+    Stream const toward(5, "direction");
+    double slope = 0, difference = 0;
+    for (std::size_t n = 0; n < x.size(); ++n) slope += g(n) * toward.normal(n);
+    for (double sign : {1.0, -1.0}) {
+      for (std::size_t n = 0; n < x.size(); ++n) x(n) = start[n] + sign * 1e-6 * toward.normal(n);
+      View2<double> const nll("nll", 1, 90);
+      model.loss_per_token(Exec(), batch, nll);
+      for (int i = 0; i < 90; ++i) difference += sign * nll(0, i) / 90 / 2e-6;
+    }
+    INFO(scaling.use);
+    CHECK(slope == Catch::Approx(difference).epsilon(1e-6));
+  }
+}
