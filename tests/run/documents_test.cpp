@@ -38,10 +38,13 @@ TEST_CASE("run: documents held out whole are a text of the others that ends with
   std::size_t train = 0;
   for (auto const* part : {&division.train, &division.test}) {
     train = part == &division.test ? reordered.size() : 0;
-    for (auto const& d : *part) reordered.append(books.bytes.begin() + d.offset, books.bytes.begin() + d.offset + d.length);
+    for (auto const& d : *part)
+      reordered.append(books.bytes.begin() + d.offset, books.bytes.begin() + d.offset + d.length);
   }
   write_file_atomically(folder / "reordered.txt", reordered);
-  auto const share = [&](std::size_t bytes) { return text(static_cast<double>(bytes) / static_cast<double>(reordered.size())); };
+  auto const share = [&](std::size_t bytes) {
+    return text(static_cast<double>(bytes) / static_cast<double>(reordered.size()));
+  };
   run({"run", spec, "--set", text("data.corpus=", (folder / "books").string()), "--set", "data.split.cut=documents",
        "--set", "data.split.train=0.75", "--set", "data.split.test=0.25"},
       folder / "whole");

@@ -59,7 +59,7 @@ void add_tokenize(CLI::App& app, Context& context) {
   };
   auto* const command =
       add_command(app, "tokenize", "Print the tokens of a text: ids and pieces",
-                  {"tokenize tokenizer.json --text book.txt", "echo 'Hello, world' | sextant tokenize tokenizer.json"});
+                  {"tokenize tokenizer.json --text book.txt", "tokenize tokenizer.json --json --control < chat.txt"});
   auto const a = std::make_shared<Arguments>();
   command->add_option("model", a->model, "a tokenizer.json")->required();
   command->add_option("--text", a->text, "file to read; - for standard input")->capture_default_str();

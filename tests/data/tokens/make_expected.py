@@ -43,6 +43,13 @@ PRE = {  # name in GGUF: (pre-tokenizer, ignore_merges)
     "gpt-4o": (split(GPT4O), False),
     "default": (split(r"[\p{P}\$\+<=>\^~\|]+", GPT2, r"\p{N}+", "[0-9][0-9][0-9]"), False),
 }
+OTHER = {  # what tokenizer.json can say and no name of GGUF stands for
+    "a space first": (pre_tokenizers.ByteLevel(add_prefix_space=True, use_regex=True), False),
+    "numbers together": (pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=False), BYTES]), False),
+    "at a string": (pre_tokenizers.Sequence([pre_tokenizers.Split("th", "isolated"), BYTES]), False),
+    "Chinese apart": (pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(r"\p{Han}+|[^\u0000-\u007F]"), "isolated"), BYTES]),
+                      False),
+}
 
 
 def train(strings):
@@ -78,13 +85,13 @@ def main():
     tiny = train(strings)
     tiny.save(str(HERE / "tiny.json"), pretty=False)
     plain = json.loads((HERE / "tiny.json").read_text())
-    expected = {"tiny": {}, "smollm2": {}}
-    for name, (pre, ignore_merges) in PRE.items():
+    expected = {"tiny": {}, "other": {}}
+    for name, (pre, ignore_merges) in (PRE | OTHER).items():
         settings = json.loads(json.dumps(plain))
-        settings["pre_tokenizer"] = json.loads(Tokenizer_with(pre))["pre_tokenizer"]
+        settings["pre_tokenizer"] = pre_tokenizer_json(pre)
         settings["model"]["ignore_merges"] = ignore_merges
         one = Tokenizer.from_str(json.dumps(settings))
-        expected["tiny"][name] = {"pre_tokenizer": settings["pre_tokenizer"], "ignore_merges": ignore_merges,
+        expected["tiny" if name in PRE else "other"][name] = {"pre_tokenizer": settings["pre_tokenizer"], "ignore_merges": ignore_merges,
                                   "text": encode(one, strings, False), "control": encode(one, strings, True)}
     tiny.normalizer = normalizers.NFC()
     expected["nfc"] = encode(tiny, strings, False)
@@ -93,10 +100,10 @@ def main():
     (HERE / "expected.json").write_text(json.dumps(expected, separators=(",", ":")).replace("]],", "]],\n") + "\n")
 
 
-def Tokenizer_with(pre):
+def pre_tokenizer_json(pre):
     one = Tokenizer(models.BPE())
     one.pre_tokenizer = pre
-    return one.to_str()
+    return json.loads(one.to_str())["pre_tokenizer"]
 
 
 if __name__ == "__main__":
