@@ -3,15 +3,13 @@
 //   sextant_bench --benchmark_filter=encoding_step     counters: to_nope, the median of the ratios of neighbouring steps
 //   sextant_bench --benchmark_filter=encoding_memory   counters: extra_forward, extra_train: bytes beyond nope's peak
 #include <benchmark/benchmark.h>
+#include <peak.hpp>
 #include <sextant/base/error.hpp>
 #include <sextant/encoding/position.hpp>
 #include <sextant/model/trainer.hpp>
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <map>
 #include <memory>
 
@@ -89,25 +87,6 @@ void encoding_step(benchmark::State& state, encoding::Choice choice) {
   } catch (Error const& error) {
     state.SkipWithError(error.what());
   }
-}
-
-/// Peak bytes of this process while `work` runs, beyond what it held before.
-template <class F>
-double peak_of(F&& work) {
-  auto const field = [](char const* name) {
-    std::ifstream in("/proc/self/status");
-    std::string key;
-    double value = 0;
-    for (std::string rest; in >> key && key != name; std::getline(in, rest)) {
-    }
-    in >> value;
-    return value * 1024;
-  };
-  malloc_trim(0);
-  std::ofstream("/proc/self/clear_refs") << "5";
-  double const before = field("VmRSS:");
-  work();
-  return field("VmHWM:") - before;
 }
 
 struct Peaks {

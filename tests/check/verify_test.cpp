@@ -186,7 +186,7 @@ TEST_CASE("verify: files it cannot use are refused with their name and what was 
   refused(R"({"format": "sextant-other"})", "expected one of sextant-scaling");
   refused(R"({"format": "sextant-scaling", "version": 2, "cases": []})", "version is 2, expected 1");
   refused(R"({"format": "sextant-scaling", "cases": []})", "cases is absent, empty");
-  refused(R"({"format": "sextant-smollm2"})", "needs the import of its weights");
+  refused(R"({"format": "sextant-smollm2"})", "is not as docs/verify.md describes the format sextant-smollm2");
   refused("\x89HDF\r\n\x1a\nnot really", "");
   CHECK_THAT(message_of(scratch / "absent.json"), Catch::Matchers::ContainsSubstring("absent.json"));
   results::Group other;

@@ -12,6 +12,8 @@ namespace sextant::check {
 void verify_scaling(nlohmann::json const& file, encoding::Registry const& registry, VerifyReport& report);
 void verify_rotation(results::Group const& file, encoding::Registry const& registry, VerifyReport& report);
 void verify_encodings(results::Group const& file, encoding::Registry const& registry, VerifyReport& report);
+void verify_model(nlohmann::json const& file, VerifyOptions const& options, encoding::Registry const& registry,
+                  VerifyReport& report);
 
 /// Runs one case and adds it: what `body` throws becomes its note, and it fails.
 void add_case(VerifyReport& report, std::string name, std::string method, std::function<void(VerifyCase&)> const& body);

@@ -2,6 +2,7 @@
 #pragma once
 #include <sextant/encoding/registry.hpp>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -32,10 +33,18 @@ struct VerifyReport {
   std::string json() const;
 };
 
-/// Reads reference files of the formats sextant-scaling (JSON), sextant-rotation and sextant-encodings (HDF5); docs/
-/// verify.md describes them. Everything is computed from positions, queries, keys and parameters of the file through
+/// For the numbers of a pretrained model.
+struct VerifyOptions {
+  std::filesystem::path model;  ///< its file; empty: the one in `cache` that has the SHA-256 that the numbers name
+  std::filesystem::path cache;
+  bool exact = false;  ///< logits in float64 too, at a tenth of the speed
+};
+
+/// Reads reference files of the formats sextant-scaling and sextant-smollm2 (JSON), sextant-rotation and sextant-encodings
+/// (HDF5); docs/verify.md describes them. Everything is computed from positions, queries, keys and parameters of the file through
 /// the registry's plugins and the kernels a model uses, in float64 and in float32. A case that cannot be computed
 /// fails with a note; a method without plugin is `missing`. Throws Error when the file as a whole is unusable.
-VerifyReport verify(std::string const& path, encoding::Registry const& registry = encoding::Registry::global());
+VerifyReport verify(std::string const& path, encoding::Registry const& registry = encoding::Registry::global(),
+                    VerifyOptions const& options = {});
 
 }  // namespace sextant::check

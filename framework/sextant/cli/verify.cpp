@@ -2,6 +2,7 @@
 #include <sextant/base/session.hpp>
 #include <sextant/check/verify.hpp>
 #include <sextant/cli/command.hpp>
+#include <sextant/tasks/corpus.hpp>
 
 #include <fmt/format.h>
 
@@ -13,19 +14,28 @@ void add_verify(CLI::App& app, Context& context) {
   struct Arguments {
     std::vector<std::string> files;
     bool failures = false;
+    check::VerifyOptions options;
   };
   auto* const command =
       add_command(app, "verify", "Hold the plugins to reference numbers: exit 0 only if every case passes",
-                  {"verify encodings.h5", "verify scaling.json rotation.h5 --failures"});
+                  {"verify encodings.h5", "verify scaling.json rotation.h5 --failures",
+                   "verify smollm2.json --model SmolLM2-135M-Instruct.Q4_1.gguf"});
   auto const a = std::make_shared<Arguments>();
-  command->add_option("file", a->files, "reference files: scaling (JSON), rotation or encodings (HDF5)")->required();
+  command->add_option("file", a->files, "reference files: scaling or smollm2 (JSON), rotation or encodings (HDF5)")
+      ->required();
+  command
+      ->add_option("--model", a->options.model,
+                   "the model whose logits a file holds (default: found in the model cache)")
+      ->type_name("FILE");
+  command->add_flag("--exact", a->options.exact, "compute a model's logits in float64 too");
   command->add_flag("--failures", a->failures, "print only the cases that did not pass");
   takes_json(command, context);
   command->callback([a, &context] {
     Session const kokkos(context.threads);
+    a->options.cache = tasks::default_cache();
     std::vector<std::string> objects;
     for (auto const& file : a->files) {
-      auto const report = check::verify(file, context.registry());
+      auto const report = check::verify(file, context.registry(), a->options);
       if (context.json)
         objects.push_back(report.json());
       else

@@ -94,6 +94,14 @@ std::string Trainer<T>::load(fs::path const& path) {
 }
 
 template <class T>
+void save_parameters(fs::path const& path, Model<T> const& model, std::string const& note) {
+  HostArena<T> const parameters(model.parameters());
+  std::vector<TensorBytes> tensors;
+  parameters.list(model.layout(), "", tensors);
+  write_safetensors(path, tensors, {{"format", format_name}, {"step", "0"}, {"note", note}});
+}
+
+template <class T>
 std::string load_parameters(fs::path const& path, Model<T>& model) {
   Safetensors const file(path);
   check_format(path, file);
@@ -103,9 +111,10 @@ std::string load_parameters(fs::path const& path, Model<T>& model) {
   return note;
 }
 
-#define SEXTANT_INSTANTIATE(T)                                               \
-  template void Trainer<T>::save(fs::path const&, std::string const&) const; \
-  template std::string Trainer<T>::load(fs::path const&);                    \
+#define SEXTANT_INSTANTIATE(T)                                                         \
+  template void Trainer<T>::save(fs::path const&, std::string const&) const;           \
+  template std::string Trainer<T>::load(fs::path const&);                              \
+  template void save_parameters(fs::path const&, Model<T> const&, std::string const&); \
   template std::string load_parameters(fs::path const&, Model<T>&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

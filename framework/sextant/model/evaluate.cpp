@@ -80,10 +80,19 @@ int Model<T>::check_logits(Batch const& batch, View2<T> const& logits) const {
   return last;
 }
 
+template <class T>
+void Model<T>::each_layer(Exec const& exec, Batch const& batch, Look const& look) {
+  batch.check(exec, config_.vocabulary);
+  Buffers<T>& plan = buffers(batch.size(), batch.seq_len(), Keep::nothing);
+  forward(begin(exec, batch, plan), batch, look);
+  exec.fence();
+}
+
 #define SEXTANT_INSTANTIATE(T)                                                             \
   template void Model<T>::loss_per_token(Exec const&, Batch const&, View2<double> const&); \
   template void Model<T>::logits(Exec const&, Batch const&, View2<T> const&);              \
   template void Model<T>::each_logits(Exec const&, Batch const&, Visit const&);            \
+  template void Model<T>::each_layer(Exec const&, Batch const&, Look const&);              \
   template int Model<T>::check_logits(Batch const&, View2<T> const&) const;
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

@@ -16,9 +16,11 @@ struct Pass {
   View2<int> document;     ///< [batch, seq_len] or empty
 };
 
-/// From layer.x and layer.x_normed to layer.mlp_active; leaves the feed-forward branch in buffers.branch.
+/// From layer.x and layer.x_normed to layer.mlp_active; leaves the feed-forward branch in buffers.branch. Returns query and
+/// key as attention took them.
 template <class T>
-void layer_forward(Pass<T> const& pass, int index, LayerWeights<T> const& weights, LayerBuffers<T>& layer);
+encoding::Encoded<T> layer_forward(Pass<T> const& pass, int index, LayerWeights<T> const& weights,
+                                   LayerBuffers<T>& layer);
 
 /// buffers.grad is the gradient after the block on the way in and before it on the way out; `grads` gain theirs.
 /// Uses up the layer's activations.

@@ -130,7 +130,7 @@ void Model<T>::embed(Exec const& exec, Batch const& batch, View2<T> const& x) {
 }
 
 template <class T>
-void Model<T>::forward(Pass<T> const& pass, Batch const& batch) {
+void Model<T>::forward(Pass<T> const& pass, Batch const& batch, Look const& look) {
   auto const& exec = pass.exec;
   auto& buffers = pass.buffers;
   LayerBuffers<T>& first = buffers.layers.front();
@@ -139,8 +139,9 @@ void Model<T>::forward(Pass<T> const& pass, Batch const& batch) {
                            as_groups(first.x_normed), first.x_stats);
   for (int index = 0; index < config_.layers; ++index) {
     LayerBuffers<T>& layer = buffers.layers[index];
-    layer_forward(pass, index, weights_.layers[index], layer);
-    if (index + 1 < config_.layers) {
+    auto const encoded = layer_forward(pass, index, weights_.layers[index], layer);
+    bool const last = index + 1 == config_.layers;
+    if (!last) {
       LayerBuffers<T>& next = buffers.layers[index + 1];
       if (buffers.keep != Keep::all) {  // the next layer maps query and key into the same memory
         next.tokens.query = std::move(layer.tokens.query);
@@ -152,6 +153,9 @@ void Model<T>::forward(Pass<T> const& pass, Batch const& batch) {
       kernels::add_norm_forward<T>(exec, norm_of(config_, weights_.norm), layer.middle, buffers.branch, buffers.x,
                                    buffers.x_normed, buffers.x_stats);
     }
+    if (!look) continue;
+    exec.fence();
+    look({index, encoded, last ? buffers.x : buffers.layers[index + 1].x, last ? buffers.x_normed : View2<T>()});
   }
 }
 

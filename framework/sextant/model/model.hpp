@@ -62,6 +62,17 @@ class Model {
   using Visit = std::function<void(std::int64_t first, View2<T> const& logits)>;
   void each_logits(Exec const& exec, Batch const& batch, Visit const& visit);
 
+  /// What a layer made of its input, in memory that the next layer reuses.
+  struct LayerView {
+    int layer = 0;
+    encoding::Encoded<T> encoded;  ///< query and key as attention multiplies them
+    View2<T> output;               ///< the residual stream after the layer [batch * seq_len, width]
+    View2<T> normed;               ///< after the last layer: the final norm's output; else empty
+  };
+  using Look = std::function<void(LayerView const&)>;
+  /// One pass over the whole batch that shows every layer as it is done.
+  void each_layer(Exec const& exec, Batch const& batch, Look const& look);
+
   /// The next tokens of rows whose earlier ones are in the cache: batch.positions empty continues the count of tokens.
   /// Appends them to the cache; logits of the new tokens or of the last n of each row, as above. A pass over at most
   /// kernels::few_rows tokens adds up its products in another order than a longer one. Under scalings that follow the
@@ -82,7 +93,7 @@ class Model {
   Buffers<T>& buffers(int batch, int seq_len, Keep keep);
   void embed(Exec const& exec, Batch const& batch, View2<T> const& x);
   Pass<T> begin(Exec const& exec, Batch const& batch, Buffers<T>& buffers);
-  void forward(Pass<T> const& pass, Batch const& batch);
+  void forward(Pass<T> const& pass, Batch const& batch, Look const& look = {});
   void backward(Pass<T> const& pass);
   /// Reads `count` more of the tokens that the cache names; `lengths` of the sequences of all tokens, or empty.
   Buffers<T>& extend(Exec const& exec, KvCache<T>& cache, int count, View2<double> const& lengths);

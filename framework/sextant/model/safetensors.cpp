@@ -16,9 +16,13 @@ std::size_t bytes_of(std::string const& dtype) {
   return found->second;
 }
 
-std::size_t count_of(std::vector<std::size_t> const& shape) {
+std::size_t count_of(std::vector<std::size_t> const& shape, std::string const& where) {
   std::size_t count = 1;
-  for (std::size_t const extent : shape) count *= extent;
+  for (std::size_t const extent : shape) {
+    expect(extent <= (std::size_t(1) << 48) / std::max<std::size_t>(count, 1), where, ": shape ", shape,
+           " has more than 2^48 entries");
+    count *= extent;
+  }
   return count;
 }
 }  // namespace
@@ -29,8 +33,8 @@ void write_safetensors(fs::path const& path, std::vector<TensorBytes> const& ten
   Json header = Json::object();
   header["__metadata__"] = Json::object();
   for (auto const& tensor : tensors) {
-    expect(tensor.bytes.size() == count_of(tensor.shape) * bytes_of(tensor.dtype), path.string(), ": ", tensor.name,
-           " has ", tensor.bytes.size(), " bytes, expected ", tensor.dtype, " ", tensor.shape);
+    expect(tensor.bytes.size() == count_of(tensor.shape, tensor.name) * bytes_of(tensor.dtype), path.string(), ": ",
+           tensor.name, " has ", tensor.bytes.size(), " bytes, expected ", tensor.dtype, " ", tensor.shape);
     header[tensor.name] = {{"dtype", tensor.dtype},
                            {"shape", tensor.shape},
                            {"data_offsets", {payload.size(), payload.size() + tensor.bytes.size()}}};
@@ -45,20 +49,22 @@ void write_safetensors(fs::path const& path, std::vector<TensorBytes> const& ten
   write_file_atomically(path, content + text + payload);
 }
 
-Safetensors::Safetensors(fs::path const& path) : path_(path.string()), content_(read_file(path)) {
-  expect(content_.size() >= 8, path_, ": torn: ", content_.size(), " bytes, too short for a safetensors header");
+Safetensors::Safetensors(fs::path const& path) : path_(path.string()), file_(path) {
+  std::string_view const content = file_.bytes();
+  expect(content.size() >= 8, path_, ": torn: ", content.size(), " bytes, too short for a safetensors header");
   std::uint64_t length = 0;
-  for (int byte = 7; byte >= 0; --byte) length = length << 8 | static_cast<unsigned char>(content_[byte]);
-  expect(length <= content_.size() - 8, path_, ": torn: the header takes ", length, " bytes, the file has ",
-         content_.size() - 8, " after its length");
+  for (int byte = 7; byte >= 0; --byte) length = length << 8 | static_cast<unsigned char>(content[byte]);
+  expect(length <= content.size() - 8, path_, ": torn: the header takes ", length, " bytes, the file has ",
+         content.size() - 8, " after its length");
   Json header;
   try {
-    header = Json::parse(content_.begin() + 8, content_.begin() + 8 + static_cast<std::ptrdiff_t>(length));
+    header = Json::parse(content.begin() + 8, content.begin() + 8 + static_cast<std::ptrdiff_t>(length));
   } catch (nlohmann::json::exception const& error) {
     fail(path_, ": torn: the header is no JSON: ", error.what());
   }
-  std::string_view const payload = std::string_view(content_).substr(8 + length);
-  std::size_t end_of_all = 0;
+  expect(header.is_object(), path_, ": torn: the header is ", header.type_name(), ", expected a JSON object");
+  std::string_view const payload = content.substr(8 + length);
+  std::map<std::size_t, std::string const*> places;
   for (auto const& [name, entry] : header.items()) try {
       if (name == "__metadata__") {
         for (auto const& [key, value] : entry.items()) metadata_[key] = value.get<std::string>();
@@ -69,15 +75,24 @@ Safetensors::Safetensors(fs::path const& path) : path_(path.string()), content_(
       TensorBytes tensor{name, entry.at("dtype"), entry.at("shape").get<std::vector<std::size_t>>(), {}};
       expect(begin <= end && end <= payload.size(), path_, ": torn: ", name, " ends at byte ", end, " of ",
              payload.size());
-      expect(end - begin == count_of(tensor.shape) * bytes_of(tensor.dtype), path_, ": ", name, " has ", end - begin,
-             " bytes, expected ", tensor.dtype, " ", tensor.shape);
+      expect(tensors_.count(name) == 0, path_, ": ", name, " is there twice");
+      expect(end - begin == count_of(tensor.shape, path_ + ": " + name) * bytes_of(tensor.dtype), path_, ": ", name,
+             " has ", end - begin, " bytes, expected ", tensor.dtype, " ", tensor.shape);
       tensor.bytes = payload.substr(begin, end - begin);
-      end_of_all = std::max(end_of_all, end);
-      tensors_[name] = tensor;
+      auto const& kept = tensors_[name] = tensor;
+      if (begin == end) continue;
+      auto const [place, fresh] = places.emplace(begin, &kept.name);
+      expect(fresh, path_, ": ", name, " shares bytes with ", *place->second);
     } catch (nlohmann::json::exception const& error) {
       fail(path_, ": header entry ", name, " is not as expected: ", error.what());
     }
-  expect(end_of_all == payload.size(), path_, ": ", payload.size() - end_of_all, " bytes belong to no tensor");
+  std::size_t reached = 0;
+  for (auto const& [begin, name] : places) {
+    expect(begin >= reached, path_, ": ", *name, " begins at byte ", begin, ", within the tensor before it");
+    expect(begin <= reached, path_, ": ", begin - reached, " bytes before ", *name, " belong to no tensor");
+    reached += tensors_.at(*name).bytes.size();
+  }
+  expect(reached == payload.size(), path_, ": ", payload.size() - reached, " bytes belong to no tensor");
   auto const digest = metadata_.find("sha256");
   if (digest == metadata_.end()) return;
   std::string const found = sha256(payload);

@@ -3,7 +3,7 @@
 // Layout: 8 bytes little-endian header length n, n bytes of JSON {name: {dtype, shape, data_offsets}, __metadata__},
 // then the tensors' bytes. Source: the format page of the safetensors project.
 #pragma once
-#include <sextant/base/file.hpp>
+#include <sextant/base/mapped_file.hpp>
 
 #include <map>
 #include <string>
@@ -23,10 +23,11 @@ struct TensorBytes {
 void write_safetensors(fs::path const& path, std::vector<TensorBytes> const& tensors,
                        std::map<std::string, std::string> metadata);
 
-/// A file read whole and checked: header, offsets, sizes, and "sha256" where the metadata has it.
+/// A file seen in memory and checked: header, offsets, sizes, and "sha256" where the metadata has it.
 class Safetensors {
  public:
-  /// Throws Error that says what is torn: a header longer than the file, an offset past the end, a digest that differs.
+  /// Throws Error that says what is torn: a header longer than the file, an offset past the end, tensors that share bytes,
+  /// bytes that no tensor has, a digest that differs.
   explicit Safetensors(fs::path const& path);
   Safetensors(Safetensors const&) = delete;  // tensors point into the content
   Safetensors& operator=(Safetensors const&) = delete;
@@ -41,7 +42,8 @@ class Safetensors {
                           std::vector<std::size_t> const& shape) const;
 
  private:
-  std::string path_, content_;
+  std::string path_;
+  MappedFile file_;
   std::map<std::string, std::string> metadata_;
   std::map<std::string, TensorBytes> tensors_;
 };

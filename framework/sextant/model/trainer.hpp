@@ -52,6 +52,10 @@ class Trainer {
   kernels::Scratch<double> scratch_;
 };
 
+/// A file as save() writes it, at step 0 and without moments: for load_parameters().
+template <class T>
+void save_parameters(fs::path const& path, Model<T> const& model, std::string const& note);
+
 /// The parameters alone, as save() has them; moments in the file are passed over. Returns the note.
 template <class T>
 std::string load_parameters(fs::path const& path, Model<T>& model);
