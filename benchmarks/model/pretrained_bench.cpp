@@ -104,7 +104,8 @@ void smollm2_decode(benchmark::State& state) {
       for (auto _ : state) {
         cache.truncate(length);
         for (int step = 0; step < steps; ++step) {
-          token(0, 0) = static_cast<int>(std::max_element(logits.data(), logits.data() + logits.size()) - logits.data());
+          token(0, 0) =
+              static_cast<int>(std::max_element(logits.data(), logits.data() + logits.size()) - logits.data());
           model.logits(Exec(), {token, {}, {}, {}}, cache, logits);
         }
       }

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 using namespace sextant;
-using check::Verdict;
 using Catch::Matchers::ContainsSubstring;
+using check::Verdict;
 
 namespace {
 fs::path data(std::string const& name) { return fs::path(std::getenv("SEXTANT_TEST_DATA")) / name; }
@@ -41,7 +41,8 @@ std::string failures(check::VerifyReport const& report) {
 
 TEST_CASE("verify: an imported model gives the logits, losses and inner values of an independent float64 pass",
           "[check][import]") {
-  auto const report = verify(data("pretrained/tiny_llama.json"), {.model = data("pretrained/tiny_llama.gguf"), .exact = true});
+  auto const report =
+      verify(data("pretrained/tiny_llama.json"), {.model = data("pretrained/tiny_llama.gguf"), .exact = true});
   INFO(report.table());
   CHECK(report.passed());
   CHECK(report.cases.size() == 12);
@@ -50,9 +51,12 @@ TEST_CASE("verify: an imported model gives the logits, losses and inner values o
 TEST_CASE("verify: a model's number that differs fails its own case", "[check][import]") {
   auto const raise = [](nlohmann::json& number, double by) { number = number.get<double>() + by; };
   CHECK(failures(with([&](auto& j) { raise(j["runs"][2]["top5"][0]["logits"][3], 1e-3); })) == "linear_s4");
-  CHECK(failures(with([](auto& j) { std::swap(j["runs"][0]["top5"][1]["ids"][0], j["runs"][0]["top5"][1]["ids"][1]); })) == "default");
+  CHECK(failures(with([](auto& j) {
+          std::swap(j["runs"][0]["top5"][1]["ids"][0], j["runs"][0]["top5"][1]["ids"][1]);
+        })) == "default");
   CHECK(failures(with([&](auto& j) { raise(j["runs"][1]["nll_total"], 0.01); })) == "start_4000");
-  CHECK(failures(with([](auto& j) { j["runs"][3]["probes_last_position"]["layer0_head0_k_rotated"][5] = 0.0; })) == "ntk_s4");
+  CHECK(failures(with([](auto& j) { j["runs"][3]["probes_last_position"]["layer0_head0_k_rotated"][5] = 0.0; })) ==
+        "ntk_s4");
   CHECK(failures(with([](auto& j) { j["runs"][4]["params"]["factor"] = 2.0; })) == "yarn_s4");
   CHECK(failures(with([](auto& j) { j["weights_check"][1]["last_row_first_8"][0] = 0.0; })) == "blk.0.attn_q.weight");
   CHECK(failures(with([](auto& j) { j["model"]["config"]["kv_heads"] = 4; })) == "model config");

