@@ -83,7 +83,7 @@ TEST_CASE("the page holds the question, every arm, every mean, the plots and the
   std::vector<double> values;
   for (auto const& row : study.rows)
     if (row.encoding == "rope+alibi" && row.length == 2048 && row.region == "mean") values.push_back(row.value);
-  auto const summary = summarize(values);
+  auto const summary = statistics::summarize(values);
   CHECK_THAT(markup.with_class("findings").at(0).text,
              ContainsSubstring(text("8 times the trained length, rope+alibi has the lowest loss: ",
                                     fixed(*summary.mean, 3), " ± ", fixed(summary.interval->half(), 3), " nat/byte.")));

@@ -11,8 +11,8 @@
 
 namespace sextant::cli {
 
-/// 0 done, 2 asked for something wrong, 3 a run failed, 130 stopped on request.
-enum Exit { done = 0, wrong = 2, failed = 3, stopped = 130 };
+/// 0 done, 2 asked for something wrong, 3 a run failed, 4 a claim does not hold, 130 stopped on request.
+enum Exit { done = 0, wrong = 2, failed = 3, unproven = 4, stopped = 130 };
 
 struct Context {
   std::vector<std::string> plugins;  ///< --plugin
@@ -39,6 +39,7 @@ void add_plan(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
 void add_status(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
+void add_check(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_plot(CLI::App& app, Context& context);
 void add_corpus(CLI::App& app, Context& context);

@@ -1,10 +1,13 @@
-// compare, report, plot: what a study says.
+// compare, check, report, plot: what a study says.
 #include <sextant/base/file.hpp>
+#include <sextant/claims/judge.hpp>
 #include <sextant/cli/command.hpp>
+#include <sextant/report/claims.hpp>
 #include <sextant/report/html.hpp>
 #include <sextant/report/load.hpp>
 #include <sextant/report/plots.hpp>
 #include <sextant/report/table.hpp>
+#include <sextant/results/file.hpp>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -57,6 +60,32 @@ void add_compare(CLI::App& app, Context& context) {
   });
 }
 
+void add_check(CLI::App& app, Context& context) {
+  struct Arguments {
+    std::string file, format = "terminal";
+    bool strict = false;
+  };
+  auto* const command = add_command(app, "check", "The verdict of every claim of a study",
+                                    {"check results/quickstart", "check study.h5 --strict --json"});
+  auto const a = std::make_shared<Arguments>();
+  command->add_option("study", a->file, "a study file or folder")->required();
+  command->add_option("--format", a->format, "terminal, markdown, csv, latex or json");
+  command->add_flag("--strict", a->strict, "exit with status 4 unless every claim holds");
+  takes_json(command, context);
+  command->callback([a, &context] {
+    fs::path const file = study_file(a->file);
+    auto const format = context.json ? report::Format::json : report::format_from(a->format);
+    results::Group const study = results::read_file(file);
+    expect(study.has_group("summary/claims"), file.string(), ": makes no claims; expected a spec with `claims:`");
+    auto const made = claims::from_group(study.group("summary/claims"));
+    auto const judgement = claims::judge(claims::claims_of(made), study);
+    fmt::print("{}", report::render(judgement, format, report::terminal_look(STDOUT_FILENO)));
+    bool const all = std::all_of(judgement.outcomes.begin(), judgement.outcomes.end(),
+                                 [](auto const& each) { return each.verdict == claims::Verdict::holds; });
+    if (a->strict && !all) context.code = unproven;
+  });
+}
+
 void add_report(CLI::App& app, Context&) {
   struct Arguments {
     std::string file, output;
@@ -81,7 +110,9 @@ void add_report(CLI::App& app, Context&) {
       auto const format = a->markdown ? report::Format::markdown
                           : a->latex  ? report::Format::latex
                                       : report::Format::csv;
-      put(report::render(report::compare(study, options), format), a->output);
+      std::string out = report::render(report::compare(study, options), format);
+      if (study.claims && !a->csv) out = report::render(*study.claims, format) + "\n" + out;
+      put(out, a->output);
     } else {
       put(report::html_report(study), a->output.empty() ? (file.parent_path() / "report.html").string() : a->output);
     }

@@ -3,6 +3,7 @@
 #include <sextant/base/kokkos.hpp>
 #include <sextant/base/session.hpp>
 #include <sextant/cli/specs.hpp>
+#include <sextant/report/claims.hpp>
 #include <sextant/report/html.hpp>
 #include <sextant/report/load.hpp>
 #include <sextant/run/runner.hpp>
@@ -33,13 +34,14 @@ void keep_spec(fs::path const& folder, spec::Spec const& spec) {
 }
 
 /// A study file of other stages (another spec, text or plugin), or one that cannot be read, is kept under another name.
-void keep_old_study(fs::path const& study, plan::Plan const& plan, results::Store const& store) {
+void keep_old_study(fs::path const& study, spec::Spec const& spec, plan::Plan const& plan,
+                    results::Store const& store) {
   std::error_code none;
   if (!fs::exists(study, none)) return;
   std::string why = "shows other stages", mark;
   try {
     mark = run::digest_of_file(study).plan;
-    if (mark == run::digest_of(plan, store).plan) return;
+    if (mark == run::digest_of(plan, store, spec.claims).plan) return;
   } catch (Error const& error) {
     why = text("cannot be read (", error.what(), ")");
     mark = sha256_file(study);
@@ -67,7 +69,7 @@ int run_study(SpecArguments const& arguments, run::RunOptions options, Context& 
   plan::expect_fits(plan, [&](std::string const& id) { return store.done(id); });
   run::expect_arm(spec, options.only);
   keep_spec(options.folder, spec);
-  keep_old_study(store.study_file(), plan, store);
+  keep_old_study(store.study_file(), spec, plan, store);
 
   run::catch_signals();
   run::Outcome outcome;
@@ -84,6 +86,8 @@ int run_study(SpecArguments const& arguments, run::RunOptions options, Context& 
   fs::path const page = options.folder / "report.html";
   write_file_atomically(page, report::html_report(study));
   if (!study.rows.empty()) fmt::print("{}", report::terminal_table(study, STDOUT_FILENO));
+  if (study.claims)
+    fmt::print("\n{}", report::render(*study.claims, report::Format::terminal, report::terminal_look(STDOUT_FILENO)));
   fmt::print("\n{} of {} stages done now, {} found done\n", outcome.done, plan.train.size() + plan.evaluate.size(),
              outcome.repeated);
   fmt::print("study   {}\nreport  {}\n", fs::absolute(outcome.study_file).lexically_normal().string(),

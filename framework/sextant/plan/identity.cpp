@@ -105,7 +105,8 @@ std::string canonical_evaluate(EvaluateStage const& stage, World const& world) {
                     {"windows", stage.evaluation.windows},
                     {"rows", stage.rows},
                     {"context", stage.seen()},
-                    {"keep", keep}};
+                    {"keep", keep},
+                    {"record", 2}};  // 2: with the values of each window
   return all.dump();
 }
 

@@ -65,7 +65,7 @@ Cell cell_of(StudyView const& study, Arm const& arm, Quantity const& quantity, s
     cell.seeds.push_back(seed);
     cell.values.push_back(value);
   }
-  cell.summary = summarize(cell.values, options.confidence, options.method);
+  cell.summary = statistics::summarize(cell.values, options.confidence, options.method);
   return cell;
 }
 
@@ -78,7 +78,7 @@ Paired paired_cells(Cell const& a, Cell const& b, CompareOptions const& options)
         left.push_back(a.values[i]);
         right.push_back(b.values[j]);
       }
-  return paired(left, right, options.confidence, options.method);
+  return statistics::paired(left, right, options.confidence, options.method);
 }
 
 void mark_column(Comparison& out, std::size_t column, CompareOptions const& options) {
@@ -139,7 +139,7 @@ void compare_with_baseline(Comparison& out, CompareOptions const& options) {
       tested.push_back(&cell);
     }
   }
-  auto const adjusted = holm(p);
+  auto const adjusted = statistics::holm(p);
   for (std::size_t i = 0; i < tested.size(); ++i) tested[i]->p_adjusted = adjusted[i];
   out.tests = static_cast<int>(p.size());
 }

@@ -1,13 +1,15 @@
 // Arms side by side: the numbers behind every comparison table, before anything is formatted.
 #pragma once
-#include <sextant/report/statistics.hpp>
 #include <sextant/report/study.hpp>
+#include <sextant/statistics/sample.hpp>
 
 #include <span>
 #include <string>
 #include <vector>
 
 namespace sextant::report {
+
+using statistics::Interval, statistics::Method, statistics::Paired, statistics::Summary;
 
 /// Which arms become rows, and what each is compared with when a baseline is wanted.
 enum class By {

@@ -1,3 +1,4 @@
+#include <sextant/report/claims.hpp>
 #include <sextant/report/html.hpp>
 #include <sextant/report/html_assets.hpp>
 #include <sextant/report/html_page.hpp>
@@ -176,6 +177,7 @@ std::string html_report(StudyView const& study) {
   {
     auto const main = page.out.element("main", {{"id", "main"}});
     header(page);
+    claims_section(page);
     results(page);
     plots_section(page);
     differences(page);

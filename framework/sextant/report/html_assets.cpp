@@ -74,6 +74,19 @@ td small{color:var(--muted)}
 .notes{color:var(--muted);font-size:.87rem;margin:0 0 16px;padding:0;list-style:none;max-width:46rem}
 .notes li{margin:0 0 2px}
 .notes .key{color:var(--best-ink);display:inline-block;width:1.2em}
+.claims{list-style:none;margin:18px 0 14px;padding:0}
+.claim{display:grid;grid-template-columns:8.6rem 1fr 15rem;gap:4px 20px;padding:14px 4px;border-bottom:1px solid var(--rule)}
+.claim .verdict{display:flex;gap:8px;align-items:baseline}
+.claim .sign{display:inline-block;width:1.5em;text-align:center;border-radius:6px;background:var(--soft);font-weight:650}
+.claim.holds .sign{background:var(--best);color:var(--best-ink)}.claim.holds b{color:var(--best-ink)}
+.claim.fails .sign{background:var(--warn);color:var(--warn-ink)}.claim.fails b{color:var(--worse-ink)}
+.claim.open b{color:var(--muted)}
+.claim .says{margin:0 0 3px}.claim .why{margin:3px 0 0;color:var(--muted);font-size:.87rem}
+.claim .numbers span{display:block;font-size:.84rem;color:var(--muted);font-variant-numeric:tabular-nums}
+.claim .span{display:block;width:100%;max-width:15rem;height:26px;fill:var(--ink);stroke:var(--ink);stroke-width:2}
+.claim .span .zero{stroke:var(--muted);stroke-width:1}
+.claim .span .bound{stroke:var(--worse-ink);stroke-width:1.5;stroke-dasharray:4 3}
+.claim .span circle{stroke:none}
 figure{margin:36px 0 0}
 figcaption{max-width:46rem;margin:8px 0 4px}
 figcaption b{font-weight:650}
@@ -116,6 +129,7 @@ th,td{padding:8px 10px}
 .results tbody .sub th{padding-left:40px}
 .results tbody th .sx-swatch{width:22px;left:2px;top:.6rem}
 .results tbody .sub th .sx-swatch{left:10px}
+.claim{grid-template-columns:1fr}
 .facts{grid-template-columns:1fr;gap:0}.facts dd{margin-bottom:8px}
 details>div{padding-left:4px}
 }

@@ -11,7 +11,7 @@
 namespace sextant::report {
 namespace {
 double mean_speed(RunView const& run) {
-  auto const summary = summarize(run.train.speed);
+  auto const summary = statistics::summarize(run.train.speed);
   return summary.mean.value_or(std::nan(""));
 }
 
@@ -34,8 +34,9 @@ std::string arm_summary(std::vector<RunView const*> const& runs) {
     speed.push_back(mean_speed(*run));
   }
   std::string out = cat({std::to_string(runs.size()), runs.size() == 1 ? " run" : " runs"});
-  if (auto const s = summarize(speed); s.mean) out += cat({", ", grouped(std::llround(*s.mean)), " tokens/s"});
-  if (auto const s = summarize(seconds); s.mean) out += cat({", ", duration(*s.mean), " of training each"});
+  if (auto const s = statistics::summarize(speed); s.mean)
+    out += cat({", ", grouped(std::llround(*s.mean)), " tokens/s"});
+  if (auto const s = statistics::summarize(seconds); s.mean) out += cat({", ", duration(*s.mean), " of training each"});
   return out;
 }
 

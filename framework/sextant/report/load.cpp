@@ -1,3 +1,4 @@
+#include <sextant/claims/judge.hpp>
 #include <sextant/report/load.hpp>
 #include <sextant/report/text.hpp>
 #include <sextant/results/file.hpp>
@@ -169,6 +170,7 @@ StudyView load_study(fs::path const& path) {
   else
     out.trained_length = trained_length_of(out);
   if (Group const* const provenance = root.find_group("provenance")) read_provenance(out, *provenance);
+  if (Group const* const claimed = root.find_group("summary/claims")) out.claims = claims::from_group(*claimed);
   out.spec_source = long_text(root, "spec/source");
   out.spec_resolved = long_text(root, "spec/resolved");
   return out;

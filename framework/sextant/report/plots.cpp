@@ -105,7 +105,7 @@ std::vector<Point> averaged(Bins const& bins, double width, double first) {
   for (auto const& [bin, by_seed] : bins) {
     std::vector<double> values;
     for (auto const& entry : by_seed) values.push_back(entry.second.first / entry.second.second);
-    points.push_back(point_of(first + width * (static_cast<double>(bin) + 0.5), summarize(values)));
+    points.push_back(point_of(first + width * (static_cast<double>(bin) + 0.5), statistics::summarize(values)));
   }
   return points;
 }

@@ -1,6 +1,7 @@
 // What the report knows of a study, in plain structs: filled from a results file by load_study, or by a test.
 #pragma once
 #include <sextant/base/file.hpp>
+#include <sextant/claims/claim.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -82,6 +83,7 @@ struct StudyView {
   std::vector<Input> inputs;
   std::vector<std::string> sources;  ///< citations that the spec gives
   std::string spec_source, spec_resolved, diff;
+  std::optional<claims::Judgement> claims;  ///< as the file holds them
   std::vector<std::string> controls;  ///< probes that repeat another with its context cut: what a plain window reaches
 
   bool is_control(std::string const& probe) const;

@@ -14,16 +14,22 @@ namespace {
 
 constexpr int tail = 64;  // tokens at the end of a window that region tail64 averages over
 
-/// Mean over windows of each window's mean loss on positions [from, length), and its standard error.
-struct Mean {
-  double value = 0, error = 0;
-};
-Mean mean_of(std::vector<double> const& nll, int windows, int length, int from) {
+/// Each window's mean loss on positions [from, length).
+std::vector<double> by_window(std::vector<double> const& nll, int windows, int length, int from) {
   std::vector<double> each(windows, 0.0);
   for (int w = 0; w < windows; ++w) {
     for (int i = from; i < length; ++i) each[w] += nll[static_cast<std::size_t>(w) * length + i];
     each[w] /= length - from;
   }
+  return each;
+}
+
+/// Mean over windows and its standard error.
+struct Mean {
+  double value = 0, error = 0;
+};
+Mean mean_of(std::vector<double> const& each) {
+  double const windows = static_cast<double>(each.size());
   Mean out;
   for (double x : each) out.value += x / windows;
   double square = 0;
@@ -77,13 +83,17 @@ results::Group evaluate(Exec const& exec, plan::EvaluateStage const& stage, plan
   eval.put("length", at, "token", "length of the window");
   eval.put("seen", std::vector<std::int64_t>{seen}, "token", "tokens that the model saw of it: its end")
       .along({"length"});
+  eval.put("window", windows.ends(), "token", "end of each window in the test text");
   results::ResultTable rows;
   auto const add = [&](std::string const& region, int from, std::string const& what) {
-    Mean const m = mean_of(nll, count, seen, from);
+    auto const each = by_window(nll, count, seen, from);
+    Mean const m = mean_of(each);
     eval.put(region, std::vector<double>{m.value}, "nat/token", what).along({"length"});
     eval.put(region + "_stderr", std::vector<double>{m.error}, "nat/token",
              "standard error of " + region + " over windows")
         .along({"length"});
+    eval.put(region + "_by_window", {1, each.size()}, each, "nat/token", region + " of each window")
+        .along({"length", "window"});
     rows.push_back({.study = plan.study,
                     .run = run,
                     .seed = stage.seed,

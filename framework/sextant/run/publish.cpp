@@ -1,7 +1,9 @@
 #include <sextant/base/error.hpp>
+#include <sextant/claims/judge.hpp>
 #include <sextant/encoding/encoding.hpp>
 #include <sextant/results/study.hpp>
 #include <sextant/run/runner.hpp>
+#include <sextant/spec/number.hpp>
 
 #include <algorithm>
 #include <set>
@@ -91,7 +93,7 @@ std::vector<results::Run> runs_of(plan::Plan const& plan) {
 
 }  // namespace
 
-StudyDigest digest_of(plan::Plan const& plan, results::Store const& store) {
+StudyDigest digest_of(plan::Plan const& plan, results::Store const& store, claims::Claims const& claims) {
   std::string ids, states;
   auto const add = [&](std::string const& id) {
     ids += id + "\n";
@@ -99,6 +101,10 @@ StudyDigest digest_of(plan::Plan const& plan, results::Store const& store) {
   };
   for (auto const& stage : plan.train) add(stage.id);
   for (auto const& stage : plan.evaluate) add(stage.id);
+  if (!claims.empty()) states += text("claims ", claims.family_error, "\n");
+  for (auto const& claim : claims.list)
+    states += text(claim.id, "\n", claim.says, "\n", claim.test, "\n", claim.settled, claim.missing, "\n",
+                   spec::number_text(claim.margin.value), " ", claim.margin.units, " ", name_of(claim.by), "\n");
   return {sha256(ids), sha256(states)};
 }
 
@@ -120,7 +126,8 @@ void publish(spec::Spec const& spec, plan::Plan const& plan, encoding::Registry 
   results::Group file = results::assemble(study, store);
   file.set("question", spec.question).set("tier", spec.tier).set("baseline", spec.report.baseline);
   if (!spec.source.empty()) file.set("sources", spec.source);
-  StudyDigest const digest = digest_of(plan, store);
+  if (!spec.claims.empty()) file["summary"]["claims"] = claims::to_group(claims::judge(spec.claims, file));
+  StudyDigest const digest = digest_of(plan, store, spec.claims);
   file["spec"].set("plan_sha256", digest.plan).set("state_sha256", digest.state);
   store.publish(file);
 }

@@ -39,11 +39,11 @@ Outcome run_plan(Exec const& exec, spec::Spec const& spec, plan::Plan const& pla
 void publish(spec::Spec const& spec, plan::Plan const& plan, encoding::Registry const& registry,
              results::Store const& store, RunOptions const& options, std::string const& started);
 
-/// What a study file was made from: hashes of the planned stages, and of what has become of each.
+/// What a study file was made from: hashes of the planned stages, and of what has become of each and is claimed of them.
 struct StudyDigest {
   std::string plan, state;
 };
-StudyDigest digest_of(plan::Plan const& plan, results::Store const& store);
+StudyDigest digest_of(plan::Plan const& plan, results::Store const& store, claims::Claims const& claims);
 /// That of a study file; empty texts when it holds none. Throws Error when the file cannot be read.
 StudyDigest digest_of_file(fs::path const& study_file);
 

@@ -70,6 +70,7 @@ std::string expectation(Option const& option) {
   std::string const automatic = option.auto_meaning.empty() ? "" : ", or auto";
   if (option.unit == "s") return "a time such as 90s, 40min or 2h" + automatic;
   if (option.unit == "B") return "an amount such as 512MiB or 6GiB" + automatic;
+  if (option.unit.starts_with("a ") || option.unit.starts_with("an ")) return option.unit + automatic;  // told in full
   if (option.kind == Kind::text && option.choices.empty()) return "a text" + automatic;
   if (option.kind == Kind::integer && option.range.least == option.range.most) return number_text(option.range.least);
   return option.expectation();

@@ -1,6 +1,7 @@
 // load_spec: file -> tree -> overrides -> document and arms -> resolved text.
 #include <sextant/base/error.hpp>
 #include <sextant/base/file.hpp>
+#include <sextant/spec/claims.hpp>
 #include <sextant/spec/schema.hpp>
 #include <sextant/spec/table.hpp>
 #include <sextant/spec/vary.hpp>
@@ -14,8 +15,7 @@ namespace {
 void refuse_coming(Node const& root) {
   for (auto const& entry : root.entries)
     for (auto const& key : coming_keys())
-      expect(entry.key != key, entry.place.text(), ": ", key, " ", key == "claims" ? "are" : "is",
-             " not offered yet, expected a spec without it");
+      expect(entry.key != key, entry.place.text(), ": ", key, " is not offered yet, expected a spec without it");
 }
 
 void replace_places(Node& node, Place const& place) {
@@ -95,11 +95,17 @@ void check_tiers(Node const& tiers) {
   }
 }
 
-// The tier that holds. The spec as written is its small tier, so that one needs no entry.
-std::string chosen_tier(Node const& root, Node const& tiers, Overrides const& overrides) {
+// The spec as written is its small tier, so that one needs no entry.
+std::vector<std::string> offered_tiers(Node const& tiers) {
   std::vector<std::string> offered = {"small"};
   for (auto const& entry : tiers.entries)
     if (entry.key != "small") offered.push_back(entry.key);
+  return offered;
+}
+
+// The tier that holds.
+std::string chosen_tier(Node const& root, Node const& tiers, Overrides const& overrides) {
+  auto const offered = offered_tiers(tiers);
   Node const* const written = root.find("tier");
   std::string const name = overrides.tier ? *overrides.tier : written && written->is_scalar() ? written->text : "small";
   std::string const place = overrides.tier ? "--tier " + name : (written ? *written : root).place.text();
@@ -112,6 +118,7 @@ struct Resolved {
   Document document;
   std::vector<Axis> axes;
   std::vector<Arm> arms;
+  ClaimsBlock claims;
   Reading reading;
 };
 
@@ -121,13 +128,15 @@ Resolved resolve(Node root, Node const& tiers, std::string const& tier, std::vec
   for (auto const& set : sets) changes.push_back(apply_set(root, set));
   refuse_coming(root);
   Node const vary = root.take("vary");
-  Resolved resolved{{}, {}, {}, {catalogue, {}}};
+  Node const claims = root.take("claims");
+  Resolved resolved{{}, {}, {}, {}, {catalogue, {}}};
   resolved.axes = read_vary(vary, resolved.reading);
   for (auto const& change : changes) refuse_lost(change, resolved.axes);
   fill_bases(root, resolved.axes);
   resolved.document = read_document(root, resolved.reading);
   resolved.document.head.tier = tier;
   resolved.arms = expand(root, resolved.axes, catalogue);
+  resolved.claims = read_claims(claims, resolved.reading);
 
   std::vector<std::string> labels;
   for (auto const& arm : resolved.arms) labels.push_back(arm.label);
@@ -176,7 +185,7 @@ std::string write_resolved(Resolved const& resolved, std::string const& tier, Ca
   }
   out += "tiers: {" + tier + ": {}}\n";
   if (!resolved.axes.empty()) out += "vary:\n" + write_vary(resolved.axes, catalogue);
-  return out;
+  return out + write_claims(resolved.claims, resolved.reading);
 }
 
 }  // namespace
@@ -191,8 +200,15 @@ Spec read_spec(std::string const& text, std::string const& file, Overrides const
   std::string const tier = chosen_tier(root, tiers, overrides);
   for (auto const& other : tiers.entries)  // a tier that is not chosen today must be right all the same
     if (other.key != tier) resolve(root, tiers, other.key, {}, catalogue);
-  Resolved resolved = resolve(std::move(root), tiers, tier, overrides.sets, catalogue);
+  Resolved resolved = resolve(root, tiers, tier, overrides.sets, catalogue);
   Spec spec = resolved.document.head;
+  auto const others = [&] {  // a claim may be about what this tier or an override leaves out
+    std::vector<Arms> arms;
+    for (auto const& name : offered_tiers(tiers))
+      if (name != tier || !overrides.sets.empty()) arms.push_back(resolve(root, tiers, name, {}, catalogue).arms);
+    return arms;
+  };
+  spec.claims = settle_claims(resolved.claims, resolved.arms, others, text);
   spec.resolved = write_resolved(resolved, tier, catalogue);
   spec.arms = std::move(resolved.arms);
   spec.file = file;

@@ -13,7 +13,7 @@ std::pair<std::string, std::string> split(std::string const& path) {
 
 bool answers_to(Node const& item, std::string const& name) {
   if (item.is_scalar()) return item.text == name;
-  for (char const* key : {"name", "use"})
+  for (char const* key : {"name", "use", "id"})
     if (Node const* value = item.find(key)) return value->is_scalar() && value->text == name;
   return false;
 }

@@ -50,7 +50,7 @@ std::string found(Node const& node);
 /// path + "." + key; the key alone when path is empty.
 std::string below(std::string const& path, std::string const& key);
 
-/// Puts `value` at a dotted path, adding blocks on the way. A number or a name (`use`, `name`) picks an item of a list,
+/// Puts `value` at a dotted path, adding blocks on the way. A number or a name (`name`, `use`, `id`) picks an item of a list,
 /// and a plugin named by a word becomes {use: word} when one of its options is set. `at` is the place that a message
 /// about the path gives. Throws Error where the path leads through a value.
 void put(Node& root, std::string const& path, Node value, Place const& at);

@@ -65,7 +65,7 @@ std::optional<Quantity> parse_quantity(std::string_view text) {
   while (at < text.size() && text[at] == ' ') ++at;
   std::string_view const unit = text.substr(at);
   for (char c : unit)
-    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) return {};
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '/' || c == '%')) return {};
   return Quantity{*number, std::string(unit)};
 }
 

@@ -18,7 +18,7 @@ namespace sextant::spec {
 /// Empty when it is none.
 std::optional<encoding::Value> parse_number(std::string_view text);
 
-/// A number with a unit behind it, with or without a space: 40min, 6GiB, 4096 tokens.
+/// A number with a unit behind it, with or without a space: 40min, 6GiB, 4096 tokens, 0.05 nat/token, 2 %.
 struct Quantity {
   encoding::Value number;
   std::string unit;  ///< as written; may be empty

@@ -1,4 +1,5 @@
 #include <sextant/base/error.hpp>
+#include <sextant/spec/claims.hpp>
 #include <sextant/spec/reference.hpp>
 #include <sextant/spec/schema.hpp>
 
@@ -64,6 +65,8 @@ std::string spec_reference() {
       out += row(field.name(), value_text(field), fallback_text(field.option), field.option.help);
   for (auto const& block : blocks()) out += text("\n### ", block, "\n\n", head, rows(document_fields(), block + "."));
   out += text("\n### An item of evaluate\n\n", head, rows(evaluation_fields(), ""));
+  out += text("\n### claims\n\n", head, rows(claims_fields(), ""));
+  out += text("\n### An item of claims.list\n\n", head, rows(claim_fields(), ""));
   out += text("\n### Keys apart\n\n", special(special_keys()));
   out += text("\n### An item of vary\n\n", special(vary_keys()));
   out += text("\nNot offered yet, and refused: ", join(coming_keys()), ".\n");

@@ -1,6 +1,7 @@
 #include <sextant/base/error.hpp>
 #include <sextant/spec/check.hpp>
 #include <sextant/spec/choices.hpp>
+#include <sextant/spec/claims.hpp>
 #include <sextant/spec/schema.hpp>
 #include <sextant/spec/table.hpp>
 
@@ -69,46 +70,34 @@ Field<Doc> choices_field(std::string name, Role role, std::string help) {
   return field;
 }
 
-Field<Doc> evaluate_field() {
-  Field<Doc> field;
-  field.option.name = "evaluate";
-  field.option.help = "the measurements, each {use: probe, ...}; its keys are listed below";
-  field.option.unit = "a list of measurements";
-  field.read = [](Doc& doc, Node const& node, std::string const& path, Reading& reading) {
-    if (!node.is_list() || node.items.empty())
-      fail(node.place.text(), ": ", path, " is ", node.is_list() ? "an empty list" : found(node),
-           ", expected a list of measurements such as {use: lm_loss, lengths: [256, 1024], windows: 64}");
-    for (std::size_t i = 0; i < node.items.size(); ++i) {
-      Evaluation evaluation;
-      read_table(evaluation, node.items[i], below(path, std::to_string(i)), evaluation_fields(),
-                 std::vector<SpecialKey>{}, reading);
-      doc.setting.evaluate.push_back(std::move(evaluation));
-    }
-  };
-  field.write = [](Doc const& doc, std::string const& path, Reading const& reading) {
-    Written out;
-    for (std::size_t i = 0; i < doc.setting.evaluate.size(); ++i) {
-      std::string const at = below(path, std::to_string(i));
-      std::vector<std::string> defaulted;
-      out.text += "\n  - {";
-      for (auto const& item : evaluation_fields()) {
-        out.text += (out.text.back() == '{' ? "" : ", ") + item.name() + ": ";
-        out.text += item.write(doc.setting.evaluate[i], at, reading).text;
-        if (!reading.given.contains(below(at, item.name()))) defaulted.push_back(item.name());
-      }
-      out.text += defaulted.empty() ? "}" : "}  # default: " + join(defaulted);
-    }
-    return out;
-  };
-  return field;
-}
-
 template <class Get, class... Tag>
 Field<Doc> key(std::string path, Get get, std::string help, Tag... tag) {
   return field<Doc>(std::move(path), get, std::move(help), std::move(tag)...);
 }
 Automatic<Doc> automatic(char const* meaning, void (*rule)(Setting&)) {
   return {meaning, [rule](Doc& doc) { rule(doc.setting); }};
+}
+
+// Keeps the node of a claim's key, and where in the document the claim is.
+Field<ClaimItem> noting(Field<ClaimItem> field, Node ClaimItem::*node) {
+  field.read = [read = field.read, node](ClaimItem& item, Node const& found, std::string const& path,
+                                         Reading& reading) {
+    read(item, found, path, reading);
+    item.path = path.substr(0, path.rfind('.'));
+    if (node) item.*node = found;
+  };
+  return field;
+}
+
+// Written as it stands: an amount, which quotes would make a text.
+template <class Get>
+Field<ClaimItem> margin_field(Get get) {
+  auto field = noting(spec::field<ClaimItem>(
+                          "margin", get, "how far apart the sides must be (`<`, `>`), or how near (`==`, `<=`, `>=`)",
+                          Unit{"an amount such as 0.02 nat, or a share of the right side such as 2 %"}, MayBeAuto{"0"}),
+                      &ClaimItem::margin_node);
+  field.write = [get](ClaimItem const& item, std::string const&, Reading const&) { return Written{get(item), {}}; };
+  return field;
 }
 
 // A member of the document, for reading and for writing.
@@ -216,7 +205,9 @@ std::vector<Field<Doc>> all_fields() {
   });
   append(train_fields());
   append({
-      evaluate_field(),
+      items_field<Doc>("evaluate", "the measurements, each {use: probe, ...}; its keys are listed below",
+                       "a list of measurements", AT(setting.evaluate), &evaluation_fields,
+                       "{use: lm_loss, lengths: [256, 1024], windows: 64}"),
       key("report.baseline", AT(head.report.baseline), "label of the arm that others are compared with",
           MayBeAuto{"the first arm"}),
   });
@@ -248,6 +239,40 @@ std::vector<Field<Evaluation>> const& evaluation_fields() {
   return fields;
 }
 
+std::vector<Field<ClaimsBlock>> const& claims_fields() {
+  using C = ClaimsBlock;
+  static std::vector<Field<C>> const fields = {
+      field<C>("family_error", AT(family_error),
+               "chance that any false claim of the list is said to hold, and that any true one is said to fail",
+               encoding::Range{0, 0.5, true}),
+      items_field<C>("list", "the claims, each {id: name, test: expression, ...}; its keys are listed below",
+                     "a list of claims", AT(items), &claim_fields,
+                     "{id: far, test: lm_loss.mean @ 1024 {encoding=alibi} < lm_loss.mean @ 1024 {encoding=rope}}"),
+  };
+  return fields;
+}
+
+std::vector<Field<ClaimItem>> const& claim_fields() {
+  using C = ClaimItem;
+  static std::vector<Field<C>> const fields = {
+      noting(field<C>("id", AT(id), "name of the claim: letters, digits, - and _", required), nullptr),
+      field<C>("says", AT(says), "the claim in words", Automatic<C>{"its test", [](C& c) { c.says = c.test; }}),
+      noting(field<C>(
+                 "test", AT(test),
+                 "what must be true, e.g. `lm_loss.mean @ 1024 {encoding=alibi} < lm_loss.mean @ 1024 {encoding=rope}`",
+                 required),
+             &C::test_node),
+      margin_field(AT(margin)),
+      field<C>(
+          "by", AT(by), "over seeds and windows of text, or over seeds alone",
+          Words<claims::By>{{{"paired_bootstrap", claims::By::paired_bootstrap}, {"paired_t", claims::By::paired_t}}}),
+      field<C>("reach", AT(reach),
+               "which tier has what the test names: the one that runs, or others of the study; auto: any of this spec",
+               Words<Reach>{{{"auto", Reach::automatic}, {"here", Reach::here}, {"elsewhere", Reach::elsewhere}}}),
+  };
+  return fields;
+}
+
 #undef AT
 
 std::vector<SpecialKey> const& special_keys() {
@@ -255,6 +280,7 @@ std::vector<SpecialKey> const& special_keys() {
       {"tiers", "a block of smoke, small, article",
        "for each tier the keys it changes, as dotted paths: {train.steps: 20}; small is the spec as written"},
       {"vary", "a list", "the keys that the study varies; its items are listed below"},
+      {"claims", "a block", "what the study is to show, with how it is tested; its keys are listed below"},
   };
   return keys;
 }
@@ -274,13 +300,15 @@ std::vector<SpecialKey> const& vary_keys() {
 }
 
 std::vector<std::string> const& coming_keys() {
-  static std::vector<std::string> const keys = {"analyse", "claims"};
+  static std::vector<std::string> const keys = {"analyse"};
   return keys;
 }
 
 Document read_document(Node const& root, Reading& reading) {
   Document document;
-  read_table(document, root, "", document_fields(), special_keys(), reading);
+  std::vector<std::string> apart;
+  for (auto const& key : special_keys()) apart.push_back(key.name);
+  read_table(document, root, "", document_fields(), apart, reading);
   check_document(document, root);
   document.setting.places = reading.given;
   return document;

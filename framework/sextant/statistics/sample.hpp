@@ -1,4 +1,4 @@
-// What a report may say about numbers that differ between seeds: means, intervals, paired differences, corrections.
+// What may be said about numbers that differ between seeds: means, intervals, paired differences, corrections.
 //
 // A quantity that does not exist (the spread of one seed, the p of nothing) is an empty optional, never NaN and never 0:
 // a renderer then has to write that it is missing.
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sextant::report {
+namespace sextant::statistics {
 
 struct Interval {
   double low = 0, high = 0;
@@ -28,6 +28,9 @@ double t_quantile(double probability, double dof);
 
 /// Chance that |T| >= |t| at `dof` > 0 degrees of freedom; t may be infinite.
 double t_two_sided_p(double t, double dof);
+
+/// Linear interpolation between order statistics: quantile q of n ascending values sits at index q (n - 1).
+double sorted_quantile(std::span<double const> sorted, double q);
 
 /// How an interval is formed.
 enum class Method {
@@ -66,4 +69,4 @@ Interval bootstrap_interval(std::span<double const> values, double confidence = 
 /// in the whole list at most a, whatever the dependence.
 std::vector<double> holm(std::span<double const> p);
 
-}  // namespace sextant::report
+}  // namespace sextant::statistics

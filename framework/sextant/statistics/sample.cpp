@@ -1,6 +1,6 @@
 #include <sextant/base/error.hpp>
 #include <sextant/base/philox.hpp>
-#include <sextant/report/statistics.hpp>
+#include <sextant/statistics/sample.hpp>
 
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
@@ -8,16 +8,8 @@
 #include <limits>
 #include <numeric>
 
-namespace sextant::report {
+namespace sextant::statistics {
 namespace {
-// Linear interpolation between order statistics: quantile q of n sorted values sits at index q (n - 1).
-double sorted_quantile(std::vector<double> const& sorted, double q) {
-  double const at = q * static_cast<double>(sorted.size() - 1);
-  std::size_t const below = static_cast<std::size_t>(std::floor(at));
-  std::size_t const above = std::min(below + 1, sorted.size() - 1);
-  return std::lerp(sorted[below], sorted[above], at - std::floor(at));
-}
-
 void expect_confidence(double confidence) {
   expect(confidence > 0 && confidence < 1, "statistics: confidence is ", confidence, ", expected inside (0, 1)");
 }
@@ -56,6 +48,13 @@ double t_two_sided_p(double t, double dof) {
   if (std::isinf(t)) return 0;
   boost::math::students_t_distribution<double> const distribution(dof);
   return 2 * boost::math::cdf(boost::math::complement(distribution, std::abs(t)));
+}
+
+double sorted_quantile(std::span<double const> sorted, double q) {
+  double const at = q * static_cast<double>(sorted.size() - 1);
+  std::size_t const below = static_cast<std::size_t>(std::floor(at));
+  std::size_t const above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], at - std::floor(at));
 }
 
 Summary summarize(std::span<double const> values, double confidence, Method method) {
@@ -125,4 +124,4 @@ std::vector<double> holm(std::span<double const> p) {
   return adjusted;
 }
 
-}  // namespace sextant::report
+}  // namespace sextant::statistics

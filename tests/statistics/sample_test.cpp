@@ -1,5 +1,5 @@
 #include <sextant/base/error.hpp>
-#include <sextant/report/statistics.hpp>
+#include <sextant/statistics/sample.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
@@ -8,7 +8,7 @@
 #include <vector>
 
 using namespace sextant;
-using namespace sextant::report;
+using namespace sextant::statistics;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
@@ -17,7 +17,7 @@ constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 }  // namespace
 
-TEST_CASE("t quantiles are those of the printed tables", "[report][statistics]") {
+TEST_CASE("t quantiles are those of the printed tables", "[statistics]") {
   // Two-sided 95 % and 99 % points, as every table of Student's t prints them.
   CHECK_THAT(t_quantile(0.975, 1), WithinAbs(12.706, 5e-4));
   CHECK_THAT(t_quantile(0.975, 2), WithinAbs(4.303, 5e-4));
@@ -28,7 +28,7 @@ TEST_CASE("t quantiles are those of the printed tables", "[report][statistics]")
   CHECK_THAT(t_quantile(0.975, 1e7), WithinAbs(1.960, 5e-4));
 }
 
-TEST_CASE("with one degree of freedom t is Cauchy's and with two it has a closed form", "[report][statistics]") {
+TEST_CASE("with one degree of freedom t is Cauchy's and with two it has a closed form", "[statistics]") {
   for (double const t : {0.1, 1.0, 3.0, 40.0}) {
     CHECK_THAT(t_two_sided_p(t, 1), WithinRel(1 - 2 / M_PI * std::atan(t), 1e-12));
     CHECK_THAT(t_two_sided_p(-t, 2), WithinRel(1 - t / std::sqrt(2 + t * t), 1e-9));
@@ -37,7 +37,7 @@ TEST_CASE("with one degree of freedom t is Cauchy's and with two it has a closed
   CHECK(t_two_sided_p(0, 5) == 1);
 }
 
-TEST_CASE("mean, deviation and interval of three seeds agree with the sums done by hand", "[report][statistics]") {
+TEST_CASE("mean, deviation and interval of three seeds agree with the sums done by hand", "[statistics]") {
   // 1.0 1.2 1.7: mean 1.3; squares .09 + .01 + .16 = .26; sd sqrt(.13); half 4.302653 * sqrt(.13 / 3)
   std::vector<double> const values{1.0, 1.2, 1.7};
   auto const s = summarize(values);
@@ -48,7 +48,7 @@ TEST_CASE("mean, deviation and interval of three seeds agree with the sums done 
   CHECK_THAT(s.interval->low + s.interval->high, WithinRel(2.6, 1e-14));
 }
 
-TEST_CASE("one seed has a mean but neither deviation nor interval", "[report][statistics]") {
+TEST_CASE("one seed has a mean but neither deviation nor interval", "[statistics]") {
   auto const s = summarize(std::vector<double>{1.5});
   CHECK(*s.mean == 1.5);
   CHECK_FALSE(s.sd);
@@ -62,7 +62,7 @@ TEST_CASE("one seed has a mean but neither deviation nor interval", "[report][st
   CHECK_THROWS_AS(mean(std::vector<double>{}), Error);
 }
 
-TEST_CASE("values that are not finite are counted and take no part", "[report][statistics]") {
+TEST_CASE("values that are not finite are counted and take no part", "[statistics]") {
   auto const s = summarize(std::vector<double>{no_number, 2.0, infinity, 4.0});
   CHECK(s.not_finite == 2);
   CHECK(s.n == 2);
@@ -72,7 +72,7 @@ TEST_CASE("values that are not finite are counted and take no part", "[report][s
   CHECK_FALSE(none.mean);
 }
 
-TEST_CASE("the paired test agrees with Student's sleep data", "[report][statistics][paper]") {
+TEST_CASE("the paired test agrees with Student's sleep data", "[statistics][paper]") {
   // Student (1908), hours of sleep gained under two drugs by ten patients: t = -4.0621, df 9, p = 0.002833,
   // mean difference -1.58, 95 % interval -2.4598858 to -0.7001142 (also R's t.test(..., paired = TRUE)).
   std::vector<double> const first{0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0};
@@ -86,7 +86,7 @@ TEST_CASE("the paired test agrees with Student's sleep data", "[report][statisti
   CHECK_THAT(*p.effect * std::sqrt(10.0), WithinAbs(-4.0621, 5e-5));
 }
 
-TEST_CASE("pairs that never differ have p 1 and pairs that always differ alike have p 0", "[report][statistics]") {
+TEST_CASE("pairs that never differ have p 1 and pairs that always differ alike have p 0", "[statistics]") {
   std::vector<double> const a{1, 2, 3}, up{1.5, 2.5, 3.5};
   auto const equal = paired(a, a);
   CHECK(*equal.p == 1);
@@ -98,13 +98,13 @@ TEST_CASE("pairs that never differ have p 1 and pairs that always differ alike h
   CHECK_THROWS_AS(paired(a, std::vector<double>{1, 2}), Error);
 }
 
-TEST_CASE("a pair is left out when either side is not finite", "[report][statistics]") {
+TEST_CASE("a pair is left out when either side is not finite", "[statistics]") {
   auto const p = paired(std::vector<double>{1, no_number, 3, 5}, std::vector<double>{0, 1, infinity, 3});
   CHECK(p.n == 2);
   CHECK(*p.difference == 1.5);
 }
 
-TEST_CASE("the bootstrap repeats bit for bit and follows its seed", "[report][statistics]") {
+TEST_CASE("the bootstrap repeats bit for bit and follows its seed", "[statistics]") {
   std::vector<double> const values{1.1, 1.9, 0.4, 2.2, 1.4, 1.3};
   auto const once = bootstrap_interval(values, 0.95, 500, 7), again = bootstrap_interval(values, 0.95, 500, 7);
   CHECK(once.low == again.low);
@@ -112,7 +112,7 @@ TEST_CASE("the bootstrap repeats bit for bit and follows its seed", "[report][st
   CHECK(bootstrap_interval(values, 0.95, 500, 8).low != once.low);
 }
 
-TEST_CASE("bootstrap ends match the exact distribution of resampled means of two values", "[report][statistics]") {
+TEST_CASE("bootstrap ends match the exact distribution of resampled means of two values", "[statistics]") {
   // Means of two draws from {0, 1} are 0, 1/2, 1 with chances 1/4, 1/2, 1/4: the 10 % and 90 % points are 0 and 1, the
   // 30 % and 70 % points both 1/2.
   std::vector<double> const values{0, 1};
@@ -123,7 +123,7 @@ TEST_CASE("bootstrap ends match the exact distribution of resampled means of two
   CHECK(tight.high == 0.5);
 }
 
-TEST_CASE("bootstrap and t intervals agree for many values of one shape", "[report][statistics]") {
+TEST_CASE("bootstrap and t intervals agree for many values of one shape", "[statistics]") {
   std::vector<double> values;
   for (int i = 0; i < 200; ++i) values.push_back(std::sin(0.7 * i) + 0.001 * i);
   auto const t = *summarize(values).interval;
@@ -132,7 +132,7 @@ TEST_CASE("bootstrap and t intervals agree for many values of one shape", "[repo
   CHECK_THAT(b.high, WithinAbs(t.high, 0.1 * t.half()));
 }
 
-TEST_CASE("Holm's adjustment is the one worked through by hand", "[report][statistics]") {
+TEST_CASE("Holm's adjustment is the one worked through by hand", "[statistics]") {
   // sorted .005 .01 .03 .04 times 4 3 2 1 = .02 .03 .06 .04, then never falling: .02 .03 .06 .06
   auto const adjusted = holm(std::vector<double>{0.01, 0.04, 0.03, 0.005});
   CHECK_THAT(adjusted[0], WithinAbs(0.03, 1e-15));

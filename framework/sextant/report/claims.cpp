@@ -1,0 +1,153 @@
+#include <sextant/report/claims.hpp>
+#include <sextant/report/text.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace sextant::report {
+namespace {
+using claims::Judgement;
+using claims::Outcome;
+
+int decimals_of(Outcome const& outcome) { return outcome.units == "%" ? 1 : 3; }
+
+std::string with_units(std::string const& number, std::string const& units) {
+  return units.empty() || units == "1" ? number : cat({number, " ", units});
+}
+
+std::string effect_text(Outcome const& outcome) {
+  if (!outcome.effect) return std::string(missing);
+  return with_units(with_sign(*outcome.effect, decimals_of(outcome)), outcome.units);
+}
+
+std::string interval_text(Outcome const& outcome) {
+  if (!outcome.interval) return std::string(missing);
+  int const decimals = decimals_of(outcome);
+  return cat({with_sign(outcome.interval->low, decimals), " to ", with_sign(outcome.interval->high, decimals)});
+}
+
+std::string sample_text(Outcome const& outcome) {
+  if (outcome.seeds == 0) return std::string(missing);
+  std::string const seeds = std::to_string(outcome.seeds);
+  return outcome.windows == 0 ? seeds : cat({seeds, " × ", std::to_string(outcome.windows)});
+}
+
+std::string margin_text(Outcome const& outcome) {
+  auto const& margin = outcome.claim.margin;
+  return margin.value == 0 ? "" : cat({" by ", with_units(exact(margin.value), margin.units)});
+}
+
+nlohmann::json number(std::optional<double> value) { return value ? nlohmann::json(*value) : nlohmann::json(); }
+}  // namespace
+
+Table claims_table(Judgement const& judgement) {
+  Table table;
+  table.title = cat({"Claims: ", verdict_count(judgement)});
+  table.columns = {{"claim", Align::left},
+                   {"verdict", Align::left},
+                   {"effect"},
+                   {cat({exact(100 * (1 - judgement.family_error)), " % interval"})},
+                   {"p (Holm)"},
+                   {"n"}};
+  for (auto const& outcome : judgement.outcomes) {
+    bool const none = !outcome.effect;
+    table.rows.push_back({{outcome.claim.id},
+                          {claims::name_of(outcome.verdict)},
+                          {effect_text(outcome), Mark::none, none},
+                          {interval_text(outcome), Mark::none, none},
+                          {outcome.p_adjusted ? p_value(*outcome.p_adjusted) : std::string(missing), Mark::none, none},
+                          {sample_text(outcome), Mark::none, none}});
+    std::string note = cat({outcome.claim.id, ": ", outcome.claim.says});
+    if (outcome.claim.says != outcome.claim.test) note += cat({"; tested as ", outcome.claim.test});
+    note += cat({margin_text(outcome), "."});
+    if (!outcome.reason.empty()) note += cat({" ", claims::name_of(outcome.verdict), ": ", outcome.reason, "."});
+    table.notes.push_back(std::move(note));
+  }
+  table.notes.push_back(
+      cat({"n: seeds × windows. A claim holds, or fails, when its p-value or that of its opposite is at most ",
+           exact(judgement.family_error), " after Holm's correction over the list."}));
+  return table;
+}
+
+std::string verdict_count(Judgement const& judgement) {
+  std::map<claims::Verdict, int> count;
+  for (auto const& outcome : judgement.outcomes) ++count[outcome.verdict];
+  auto const of = [&](claims::Verdict verdict, char const* one, char const* many) {
+    int const n = count[verdict];
+    return cat({std::to_string(n), " ", n == 1 ? one : many});
+  };
+  std::vector<std::string> parts;
+  using enum claims::Verdict;
+  if (count[holds]) parts.push_back(of(holds, "holds", "hold"));
+  if (count[fails]) parts.push_back(of(fails, "fails", "fail"));
+  if (count[undecided]) parts.push_back(of(undecided, "is undecided", "are undecided"));
+  if (count[out_of_reach]) parts.push_back(of(out_of_reach, "is out of reach", "are out of reach"));
+  return cat({"of ", std::to_string(judgement.outcomes.size()), ", ", join(parts)});
+}
+
+std::string claims_csv(Judgement const& judgement) {
+  std::string out = "id,says,test,verdict,effect,low,high,units,p,p_adjusted,p_against,seeds,windows,margin,"
+                    "margin_units,by,reason\n";
+  auto const cell = [](std::optional<double> value) { return value ? exact(*value) : std::string(); };
+  for (auto const& o : judgement.outcomes) {
+    auto const& interval = o.interval;
+    std::vector<std::string> const cells{csv_field(o.claim.id),
+                                         csv_field(o.claim.says),
+                                         csv_field(o.claim.test),
+                                         claims::name_of(o.verdict),
+                                         cell(o.effect),
+                                         cell(interval ? std::optional(interval->low) : std::nullopt),
+                                         cell(interval ? std::optional(interval->high) : std::nullopt),
+                                         o.units,
+                                         cell(o.p),
+                                         cell(o.p_adjusted),
+                                         cell(o.p_against),
+                                         std::to_string(o.seeds),
+                                         std::to_string(o.windows),
+                                         exact(o.claim.margin.value),
+                                         o.claim.margin.units,
+                                         claims::name_of(o.claim.by),
+                                         csv_field(o.reason)};
+    out += join(cells, ",") + "\n";
+  }
+  return out;
+}
+
+std::string claims_json(Judgement const& judgement) {
+  nlohmann::json out{{"family_error", judgement.family_error}, {"claims", nlohmann::json::array()}};
+  for (auto const& o : judgement.outcomes)
+    out["claims"].push_back({{"id", o.claim.id},
+                             {"says", o.claim.says},
+                             {"test", o.claim.test},
+                             {"settled", o.claim.settled},
+                             {"verdict", claims::name_of(o.verdict)},
+                             {"reason", o.reason},
+                             {"effect", number(o.effect)},
+                             {"low", o.interval ? nlohmann::json(o.interval->low) : nlohmann::json()},
+                             {"high", o.interval ? nlohmann::json(o.interval->high) : nlohmann::json()},
+                             {"units", o.units},
+                             {"p", number(o.p)},
+                             {"p_adjusted", number(o.p_adjusted)},
+                             {"p_against", number(o.p_against)},
+                             {"seeds", o.seeds},
+                             {"windows", o.windows},
+                             {"margin", o.claim.margin.value},
+                             {"margin_units", o.claim.margin.units},
+                             {"by", claims::name_of(o.claim.by)}});
+  return out.dump(2) + "\n";
+}
+
+std::string render(Judgement const& judgement, Format format, TerminalLook const& look) {
+  switch (format) {
+    case Format::csv: return claims_csv(judgement);
+    case Format::json: return claims_json(judgement);
+    case Format::markdown: return to_markdown(claims_table(judgement));
+    case Format::latex: return to_latex(claims_table(judgement));
+    case Format::terminal: break;
+  }
+  return to_terminal(claims_table(judgement), look);
+}
+
+}  // namespace sextant::report

@@ -1,0 +1,26 @@
+// The verdicts of a study's claims: as a table, as full numbers, and as the first section of the page.
+#pragma once
+#include <sextant/claims/judge.hpp>
+#include <sextant/report/html_page.hpp>
+#include <sextant/report/table.hpp>
+
+namespace sextant::report {
+
+/// One row a claim: verdict, effect, interval, p after Holm's correction, seeds and windows. What each claim says, and
+/// why it has no verdict, stands in the notes.
+Table claims_table(claims::Judgement const& judgement);
+
+/// One line a claim with every number in full.
+std::string claims_csv(claims::Judgement const& judgement);
+/// The same as one JSON object; what does not exist is null.
+std::string claims_json(claims::Judgement const& judgement);
+
+std::string render(claims::Judgement const& judgement, Format format, TerminalLook const& look = {});
+
+/// "3 of 5 claims hold, 1 fails, 1 is out of reach."
+std::string verdict_count(claims::Judgement const& judgement);
+
+/// The board: a claim a row, its verdict in a word and a sign, its interval against its bound. Nothing without claims.
+void claims_section(Page& page);
+
+}  // namespace sextant::report

@@ -1,0 +1,104 @@
+// The claims board of the page.
+#include <sextant/report/chart_ink.hpp>
+#include <sextant/report/claims.hpp>
+#include <sextant/report/text.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sextant::report {
+namespace {
+using claims::Outcome;
+using claims::Relation;
+using claims::Verdict;
+
+struct Badge {
+  char const *sign, *css;
+};
+Badge badge_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::holds: return {"✓", "holds"};
+    case Verdict::fails: return {"✗", "fails"};
+    case Verdict::undecided: return {"?", "open"};
+    case Verdict::out_of_reach: return {"–", "open"};
+  }
+  return {"", ""};
+}
+
+/// Bounds that the claim's interval must keep: the left side's lead over the right lies below or above.
+std::vector<double> bounds_of(Outcome const& outcome) {
+  double const m = outcome.claim.margin.value;
+  switch (claims::parse(outcome.claim.settled).relations.at(outcome.relation)) {
+    case Relation::less:
+    case Relation::greater_equal: return {-m};
+    case Relation::less_equal:
+    case Relation::greater: return {m};
+    case Relation::equal: return {-m, m};
+  }
+  return {};
+}
+
+// Interval and effect on an axis of their own, with the bounds as dashes.
+void interval_svg(Xml& out, Outcome const& outcome) {
+  auto const bounds = bounds_of(outcome);
+  double low = std::min(0.0, outcome.interval->low), high = std::max(0.0, outcome.interval->high);
+  for (double const bound : bounds) low = std::min(low, bound), high = std::max(high, bound);
+  double const width = 220, pad = 8, span = high > low ? high - low : 1;
+  auto const x = [&](double value) { return num(pad + (width - 2 * pad) * (value - low) / span); };
+  auto const svg = out.element("svg", {{"viewBox", "0 0 220 26"}, {"class", "span"}, {"role", "img"},
+                                       {"aria-label", "the interval against the claim's bound"}});
+  out.leaf("path", {{"class", "zero"}, {"d", cat({"M", x(0), " 3V23"})}});
+  for (double const bound : bounds)
+    out.leaf("path", {{"class", "bound"}, {"d", cat({"M", x(bound), " 3V23"})}});
+  out.leaf("path", {{"class", "whisker"},
+                    {"d", cat({"M", x(outcome.interval->low), " 13H", x(outcome.interval->high)})}});
+  out.leaf("circle", {{"cx", x(*outcome.effect)}, {"cy", "13"}, {"r", "4.5"}});
+}
+
+void numbers(Xml& out, Outcome const& outcome) {
+  auto const div = out.element("div", {{"class", "numbers"}});
+  if (!outcome.effect) return;
+  interval_svg(out, outcome);
+  Table const one = claims_table({0.05, {outcome}});
+  auto const& row = one.rows[0];
+  out.text("span", {}, cat({row[2].text, "  [", row[3].text, "]"}));
+  out.text("span", {}, cat({"p ", row[4].text, ", n ", row[5].text}));
+}
+
+void claim_row(Xml& out, Outcome const& outcome) {
+  Badge const badge = badge_of(outcome.verdict);
+  auto const item = out.element("li", {{"class", cat({"claim ", badge.css})}, {"id", "claim-" + outcome.claim.id}});
+  {
+    auto const verdict = out.element("div", {{"class", "verdict"}});
+    out.text("span", {{"class", "sign"}, {"aria-hidden", "true"}}, badge.sign);
+    out.text("b", {}, claims::name_of(outcome.verdict));
+  }
+  {
+    auto const words = out.element("div", {{"class", "words"}});
+    out.text("p", {{"class", "says"}}, outcome.claim.says);
+    out.text("code", {}, outcome.claim.test);
+    auto const& margin = outcome.claim.margin;
+    if (margin.value > 0)
+      out.text("p", {{"class", "why"}}, cat({"margin ", exact(margin.value), " ", margin.units == "1" ? "" : margin.units}));
+    if (!outcome.reason.empty()) out.text("p", {{"class", "why"}}, cat({outcome.reason, "."}));
+  }
+  numbers(out, outcome);
+}
+}  // namespace
+
+void claims_section(Page& page) {
+  auto const& judgement = page.study.claims;
+  if (!judgement) return;
+  auto const scope = page.section(
+      "claims", "Claims",
+      cat({"What the study set out to show: ", verdict_count(*judgement), ". Dot and line: effect with its ",
+           exact(100 * (1 - judgement->family_error)), " % interval; thin line: zero; dashes: what the claim must keep to. ",
+           "Verdicts are corrected over the list (Holm)."}));
+  {
+    auto const list = page.out.element("ul", {{"class", "claims"}});
+    for (auto const& outcome : judgement->outcomes) claim_row(page.out, outcome);
+  }
+  page.data("Every claim with its numbers", cat({page.study.name, "-claims.csv"}), claims_csv(*judgement));
+}
+
+}  // namespace sextant::report

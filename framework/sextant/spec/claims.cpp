@@ -1,0 +1,199 @@
+#include <sextant/base/error.hpp>
+#include <sextant/spec/check.hpp>
+#include <sextant/spec/claim_names.hpp>
+#include <sextant/spec/claims.hpp>
+#include <sextant/spec/table.hpp>
+
+#include <algorithm>
+
+namespace sextant::spec {
+namespace {
+using claims::Fault;
+
+// Where byte `offset` of a scalar stands in the source: folding and quotes took line breaks, indentation and marks away,
+// everything else is there in order.
+Place inside(Node const& scalar, std::size_t offset, std::string const& source) {
+  Place place = scalar.place;
+  std::size_t at = 0;
+  for (int line = 1; line < place.line && at < source.size(); ++line) at = source.find('\n', at) + 1;
+  at += static_cast<std::size_t>(place.column - 1);
+  auto const step = [&] {
+    place.column = source[at] == '\n' ? 1 : place.column + 1;
+    place.line += source[at] == '\n';
+    ++at;
+  };
+  if (at < source.size() && (source[at] == '>' || source[at] == '|'))
+    while (at < source.size() && source[at] != '\n') step();
+  auto const blank = [](char c) { return c == ' ' || c == '\n' || c == '\r'; };
+  for (std::size_t k = 0; k <= offset && k < scalar.text.size(); ++k) {
+    if (blank(scalar.text[k])) continue;
+    if (k > 0 && at < source.size() && source[at] != scalar.text[k]) step();
+    while (at < source.size() && source[at] != scalar.text[k]) step();
+    if (k == offset) break;
+  }
+  if (offset >= scalar.text.size() && at < source.size()) step();
+  return place;
+}
+
+class Settler {
+ public:
+  Settler(Arms const& here, std::function<std::vector<Arms>()> const& others, std::string const& source)
+      : here_(here), make_others_(others), source_(source) {}
+
+  claims::Claim claim(ClaimItem& item) {
+    claims::Claim out{.id = item.id, .says = item.says, .test = item.test, .by = item.by};
+    claims::Test test;
+    try {
+      test = claims::parse(item.test);
+      Found const found = find(item, test);
+      out.settled = found.settled;
+      out.missing = found.missing;
+      out.margin = margin(item, test, found.units);
+      if (item.margin.empty()) item.margin = text(out.margin.value, out.margin.units == "1" ? "" : " " + out.margin.units);
+    } catch (Fault const& fault) {
+      refuse(item, fault);
+    }
+    check_margin(item, test, out.margin);
+    return out;
+  }
+
+ private:
+  struct Found {
+    std::string settled, missing, units;
+  };
+
+  [[noreturn]] void refuse(ClaimItem const& item, Fault const& fault) const {
+    Node const& node = item.test_node;
+    std::string const path = below(item.path, "test");
+    if (node.place.line > 0) fail(inside(node, fault.at, source_).text(), ": ", path, ": ", fault.what());
+    fail(node.place.text(), ": ", path, ": at character ", fault.at + 1, ": ", fault.what());
+  }
+
+  static Found look_up(claims::Test const& test, Arms const& arms) {
+    std::vector<std::string> texts, units;
+    for (auto const& quantity : test.measured) {
+      Settled settled = settle(quantity, arms);
+      texts.push_back(std::move(settled.text));
+      units.push_back(std::move(settled.units));
+    }
+    return {claims::write(test, texts), "", units_of(test, units)};
+  }
+
+  // Of every relation; all the same.
+  static std::string units_of(claims::Test const& test, std::vector<std::string> const& measured) {
+    std::string out;
+    for (std::size_t i = 0; i < test.relations.size(); ++i) {
+      auto const& relation = test.relation_text[i];
+      std::string const left = claims::units_of(test.sides[i], measured);
+      std::string const right = claims::units_of(test.sides[i + 1], measured);
+      if (left.empty() && right.empty())
+        throw Fault(relation.at, "relates two numbers, expected a measured quantity on one side at least");
+      if (!left.empty() && !right.empty() && left != right)
+        throw Fault(relation.at, "relates " + left + " and " + right + ", expected equal units");
+      out = left.empty() ? right : left;
+    }
+    return out;
+  }
+
+  Found find(ClaimItem& item, claims::Test const& test) {
+    if (item.reach == Reach::elsewhere) {
+      std::vector<std::string> const any(test.measured.size(), "nat/token");
+      return {"", "another tier of the study tests this", units_of(test, any)};
+    }
+    try {
+      Found const found = look_up(test, here_);
+      item.reach = Reach::here;
+      return found;
+    } catch (Fault const& fault) {
+      if (item.reach == Reach::here) throw;
+      if (!others_) others_ = make_others_();
+      Fault furthest = fault;
+      for (auto const& arms : *others_) try {
+          Found found = look_up(test, arms);
+          item.reach = Reach::elsewhere;
+          return {"", text("this tier cannot test it: ", fault.what()), found.units};
+        } catch (Fault const& other) {
+          if (other.at >= furthest.at) furthest = other;
+        }
+      throw furthest;
+    }
+  }
+
+  claims::Margin margin(ClaimItem const& item, claims::Test const& test, std::string const& units) const {
+    if (item.margin_node.kind == Node::Kind::null) return {0, units};
+    auto const refuse = [&](auto const&... expected) {
+      fail(item.margin_node.place.text(), ": ", below(item.path, "margin"), " is ", found(item.margin_node),
+           ", expected ", expected...);
+    };
+    auto const quantity = item.margin_node.is_scalar() && !item.margin_node.quoted
+                              ? parse_quantity(item.margin_node.text)
+                              : std::nullopt;
+    std::string const form = units == "1" ? "a number >= 0, or a share of the right side such as 2 %"
+                                          : text("an amount >= 0 with its unit, as in 0.02 ", units.substr(0, units.find('/')),
+                                                 ", or a share of the right side such as 2 %");
+    if (!quantity || as_double(quantity->number) < 0) refuse(form);
+    double const value = as_double(quantity->number);
+    std::string const& unit = quantity->unit;
+    if (unit == "%") return {value, "%"};
+    bool const same = unit == units || (units == "1" && unit.empty()) ||
+                      (!unit.empty() && units.starts_with(unit + "/"));
+    if (!same) refuse(form, "; the sides of ", test.relation_text[0].text, " are in ", units == "1" ? "no units" : units);
+    return {value, units};
+  }
+
+  void check_margin(ClaimItem const& item, claims::Test const& test, claims::Margin const& margin) const {
+    for (auto const& [text, at] : test.relation_text) {
+      bool const needs = text == "==" || text == "<=" || text == ">=";
+      Node const& node = item.margin_node.kind == Node::Kind::null ? item.test_node : item.margin_node;
+      expect(!needs || margin.value > 0, node.place.text(), ": ", below(item.path, "margin"), " is ", margin.value,
+             ", expected more than 0: a test by ", text,
+             text == "==" ? " shows that the sides are nearer than the margin"
+                          : " shows that one side is not worse by the margin");
+    }
+  }
+
+  Arms const& here_;
+  std::function<std::vector<Arms>()> const& make_others_;
+  std::optional<std::vector<Arms>> others_;
+  std::string const& source_;
+};
+}  // namespace
+
+claims::Claims settle_claims(ClaimsBlock& block, Arms const& here, std::function<std::vector<Arms>()> const& others,
+                             std::string const& source) {
+  claims::Claims out;
+  out.family_error = block.family_error;
+  Settler settler(here, others, source);
+  for (auto& item : block.items) out.list.push_back(settler.claim(item));
+  return out;
+}
+
+ClaimsBlock read_claims(Node const& node, Reading& reading) {
+  ClaimsBlock block;
+  if (node.kind == Node::Kind::null) return block;
+  read_table(block, node, "claims", claims_fields(), {}, reading);
+  std::vector<std::string> ids;
+  for (auto const& item : block.items) {
+    std::string const place = reading.given.at(below(item.path, "id"));
+    expect(is_slug(item.id), place, ": ", below(item.path, "id"), " is ", item.id,
+           ", expected 1 to 64 letters, digits, - and _");
+    expect(std::find(ids.begin(), ids.end(), item.id) == ids.end(), place, ": ", below(item.path, "id"), " is ", item.id,
+           ", as an earlier claim is called; expected a name of its own");
+    ids.push_back(item.id);
+  }
+  return block;
+}
+
+std::string write_claims(ClaimsBlock const& block, Reading const& reading) {
+  if (block.items.empty()) return "";
+  std::string out = "claims:\n";
+  for (auto const& field : claims_fields()) {
+    std::string const path = below("claims", field.name());
+    std::string const written = field.write(block, path, reading).text;
+    out += text("  ", field.name(), ":", written.starts_with('\n') ? "" : " ", written,
+                reading.given.contains(path) ? "" : "  # default", "\n");
+  }
+  return out;
+}
+
+}  // namespace sextant::spec
