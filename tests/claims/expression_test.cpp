@@ -1,8 +1,8 @@
 #include <sextant/claims/expression.hpp>
 
+#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <array>
 #include <cmath>
 #include <optional>
 

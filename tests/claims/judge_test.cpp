@@ -23,9 +23,7 @@ using test::hand_made;
 using test::HandMade;
 using test::loss_of;
 
-double noise(std::size_t a, std::size_t b, char const* name) {
-  return Stream(5, name).normal(a * 1000 + b);
-}
+double noise(std::size_t a, std::size_t b, char const* name) { return Stream(5, name).normal(a * 1000 + b); }
 
 // alibi is `lead` below rope; windows differ much and alike for both, seeds a little.
 HandMade usual(double lead, double scatter = 0.004) {
@@ -78,7 +76,8 @@ TEST_CASE("judge: by paired_t, effect, interval and p are those of the paired te
   std::vector<double> left, right;
   for (std::size_t s = 0; s < 3; ++s) {
     left.push_back(0), right.push_back(0);
-    for (std::size_t w = 0; w < 6; ++w) left[s] += study.loss("alibi", 1024, s, w) / 6, right[s] += study.loss("rope", 1024, s, w) / 6;
+    for (std::size_t w = 0; w < 6; ++w)
+      left[s] += study.loss("alibi", 1024, s, w) / 6, right[s] += study.loss("rope", 1024, s, w) / 6;
   }
   auto const expected = statistics::paired(left, right);
   CHECK_THAT(*found.effect, WithinRel(*expected.difference, 1e-9));
@@ -95,14 +94,16 @@ TEST_CASE("judge: windows are paired by where they end, so that hard ones do not
   CHECK(paired.verdict == Verdict::holds);
   CHECK(paired.windows == 6);
   CHECK(paired.interval->half() < 0.03);  // windows themselves scatter by 0.3
-  auto group = hand_made(study);  // the second arm's windows in another order: pairing goes by id, not by place
+  auto group = hand_made(study);          // the second arm's windows in another order: pairing goes by id, not by place
   for (auto& [id, run] : group["runs"].groups) {
     if (!id.starts_with("rope")) continue;
     auto& eval = run["eval"]["lm_loss"];
     auto windows = eval.integers("window");
     auto values = eval.values<double>("mean_by_window");
     std::reverse(windows.begin(), windows.end());
-    for (std::size_t l = 0; l < 2; ++l) std::reverse(values.begin() + static_cast<std::ptrdiff_t>(6 * l), values.begin() + static_cast<std::ptrdiff_t>(6 * l + 6));
+    for (std::size_t l = 0; l < 2; ++l)
+      std::reverse(values.begin() + static_cast<std::ptrdiff_t>(6 * l),
+                   values.begin() + static_cast<std::ptrdiff_t>(6 * l + 6));
     eval.put("window", windows, "token", "end of each window");
     eval.put("mean_by_window", {2, 6}, values, "nat/token", "mean of each window").along({"length", "window"});
   }
@@ -135,7 +136,8 @@ TEST_CASE("judge: a margin in percent is one of the right side", "[claims]") {
   CHECK(found.units == "%");
   CHECK_THAT(*found.effect, WithinAbs(-10, 0.2));
   CHECK(one(claim(loss_of("alibi") + " < " + loss_of("rope"), 12, "%"), study).verdict == Verdict::fails);
-  CHECK(one(claim("exp(" + loss_of("alibi") + " - " + loss_of("rope") + ") < 0.9", 0, "1"), study).verdict == Verdict::holds);
+  CHECK(one(claim("exp(" + loss_of("alibi") + " - " + loss_of("rope") + ") < 0.9", 0, "1"), study).verdict ==
+        Verdict::holds);
 }
 
 TEST_CASE("judge: what is missing is said, and never a verdict", "[claims]") {
@@ -147,7 +149,8 @@ TEST_CASE("judge: what is missing is said, and never a verdict", "[claims]") {
     return out.reason;
   };
   std::string const test = loss_of("alibi") + " < " + loss_of("rope");
-  CHECK_THAT(reason(claim(loss_of("fox") + " < " + loss_of("rope")), study), ContainsSubstring("encoding=fox, scaling=none} has not been measured"));
+  CHECK_THAT(reason(claim(loss_of("fox") + " < " + loss_of("rope")), study),
+             ContainsSubstring("encoding=fox, scaling=none} has not been measured"));
   CHECK_THAT(reason(claim(loss_of("rope", 4096) + " < 3"), study), ContainsSubstring("@ 4096"));
   HandMade alone = study;
   alone.seeds = {23};
@@ -181,7 +184,8 @@ TEST_CASE("judge: seeds that only one side has take no part", "[claims]") {
   auto rows = results::table(group.group("summary/results"));
   std::erase_if(rows, [](auto const& row) { return row.run == "rope-47"; });
   group["summary"]["results"] = results::columns(rows);
-  auto const found = claims::judge({.list = {claim(loss_of("alibi") + " < " + loss_of("rope"), 0, "nat/token", By::paired_t)}}, group);
+  auto const found =
+      claims::judge({.list = {claim(loss_of("alibi") + " < " + loss_of("rope"), 0, "nat/token", By::paired_t)}}, group);
   CHECK(found.outcomes[0].seeds == 2);
 }
 
@@ -207,7 +211,8 @@ TEST_CASE("judge: the same study gives the same bits, and the columns of a file 
   auto const group = hand_made(usual(0.02));
   claims::Claims list{.family_error = 0.1,
                       .list = {claim(loss_of("alibi") + " < " + loss_of("rope")), claim(loss_of("fox") + " < 1")}};
-  auto const first = claims::to_group(claims::judge(list, group)), second = claims::to_group(claims::judge(list, group));
+  auto const first = claims::to_group(claims::judge(list, group)),
+             second = claims::to_group(claims::judge(list, group));
   CHECK(results::differences(first, second).empty());
   auto const back = claims::from_group(first);
   CHECK(back.family_error == 0.1);
@@ -231,7 +236,8 @@ TEST_CASE("judge: lists of claims that are all false on the edge rarely hold one
     for (char const* arm : {"a", "b", "c"})
       list.list.push_back(claim(loss_of(arm, 64) + " < " + loss_of("base", 64), 0, "nat/token", By::paired_t));
     bool any = false;
-    for (auto const& outcome : claims::judge(list, hand_made(study)).outcomes) any = any || outcome.verdict == Verdict::holds;
+    for (auto const& outcome : claims::judge(list, hand_made(study)).outcomes)
+      any = any || outcome.verdict == Verdict::holds;
     wrong += any;
   }
   CHECK(wrong <= 0.05 * studies + 3 * std::sqrt(0.05 * 0.95 * studies));

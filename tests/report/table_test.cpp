@@ -186,6 +186,22 @@ TEST_CASE("two studies share a table: labels say which, and each meets the basel
   CHECK_THROWS_WITH(compare(studies), ContainsSubstring("other.h5") && ContainsSubstring("bit/byte"));
 }
 
+TEST_CASE("across studies, a baseline named with its study meets every arm of the others, seed by seed",
+          "[report][table]") {
+  std::vector<StudyView> studies{two_arms(), two_arms()};
+  studies[1].name = "again";
+  std::erase_if(studies[1].rows, [](auto const& row) { return row.seed == 2; });
+  for (auto& row : studies[1].rows) row.value += row.encoding == "rope" ? (row.seed == 1 ? 0.25 : 0.5) : 2.0;
+  auto const comparison = compare(studies, against("tiny: rope"));
+  REQUIRE(comparison.rows[2].label == "again: rope");
+  CHECK(comparison.rows[2].baseline == "tiny: rope");
+  auto const& versus = comparison.rows[2].cells[0].versus;
+  CHECK(versus.n == 2);  // seeds 1 and 3
+  CHECK_THAT(*versus.difference, WithinRel(0.375, 1e-12));
+  CHECK_THAT(*versus.p, WithinRel(1 - 2 / M_PI * std::atan(0.375 / 0.125), 1e-9));  // t = 3 with one degree: Cauchy
+  CHECK(comparison.tests == 3);
+}
+
 TEST_CASE("what is not there is refused by name", "[report][table]") {
   CHECK_THROWS_WITH(compare(two_arms(), against("rop")), ContainsSubstring("did you mean rope?"));
   CompareOptions options;

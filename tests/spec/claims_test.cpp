@@ -45,8 +45,7 @@ std::string settled(std::string const& test, std::string const& rest = "") {
 }
 
 TEST_CASE("claims: quantities find their arm by the labels that tables show", "[spec][claims]") {
-  CHECK(settled("lm_loss.mean @ 128 {encoding=rope} < 2") ==
-        "lm_loss.mean @ 128 {encoding=rope, scaling=none} < 2");
+  CHECK(settled("lm_loss.mean @ 128 {encoding=rope} < 2") == "lm_loss.mean @ 128 {encoding=rope, scaling=none} < 2");
   CHECK(settled("lm_loss.tail64 @ 128 {scaling=ntk-fixed} < lm_loss.tail64 @ 128 {scaling=ntk}") ==
         "lm_loss.tail64 @ 128 {encoding=rope, scaling=ntk-fixed} < lm_loss.tail64 @ 128 {encoding=rope, scaling=ntk}");
   CHECK(settled("window_control.tail64 @ 128 {encoding=rope+alibi} < 2") ==
@@ -59,9 +58,10 @@ TEST_CASE("claims: quantities find their arm by the labels that tables show", "[
 
 TEST_CASE("claims: what is left out has its default, and the resolved text reads back to the same claims",
           "[spec][claims]") {
-  auto const spec = read(item("lm_loss.mean @ 64 {encoding=rope} < 2") +
-                         "    - {id: d, says: 'so: \"near\"', test: 'lm_loss.mean @ 64 {encoding=rope} == 2', margin: 5 %, by: "
-                         "paired_t}\n");
+  auto const spec =
+      read(item("lm_loss.mean @ 64 {encoding=rope} < 2") +
+           "    - {id: d, says: 'so: \"near\"', test: 'lm_loss.mean @ 64 {encoding=rope} == 2', margin: 5 %, by: "
+           "paired_t}\n");
   CHECK(spec.claims.family_error == 0.05);
   auto const& plain = spec.claims.list.at(0);
   CHECK(plain.says == plain.test);
@@ -111,18 +111,21 @@ TEST_CASE("claims: one that only another tier can test is kept, says so, and sta
     CHECK(again.claims.list[0].missing.empty() == reached);
     CHECK(again.claims.list[1].settled == spec.claims.list[1].settled);
   }
-  CHECK_THAT(read(far).claims.list[0].missing,
-             ContainsSubstring("this tier cannot test it: lm_loss is not measured at 1024 tokens, expected one of [64, 128]"));
+  CHECK_THAT(
+      read(far).claims.list[0].missing,
+      ContainsSubstring("this tier cannot test it: lm_loss is not measured at 1024 tokens, expected one of [64, 128]"));
 }
 
 TEST_CASE("claims: an override may take a length away, and the claim about it waits", "[spec][claims]") {
-  auto const spec = read(item("lm_loss.mean @ 128 {encoding=rope} < 2"), {.tier = {}, .sets = {"evaluate.lm_loss.lengths=[64]"}});
+  auto const spec =
+      read(item("lm_loss.mean @ 128 {encoding=rope} < 2"), {.tier = {}, .sets = {"evaluate.lm_loss.lengths=[64]"}});
   CHECK_FALSE(spec.claims.list.at(0).missing.empty());
   CHECK(read(item("lm_loss.mean @ 64 {encoding=rope} < 2"), {.tier = {}, .sets = {"claims.family_error=0.1"}})
             .claims.family_error == 0.1);
-  CHECK_THROWS_MATCHES(read(item("lm_loss.mean @ 64 {encoding=rope} < 2"),
-                            {.tier = {}, .sets = {"claims.list.c.test=lm_loss.mean @ 64 {encoding=rop} < 2"}}),
-                       Error, MessageMatches(ContainsSubstring("at character 29: no arm has encoding rop; did you mean rope?")));
+  CHECK_THROWS_MATCHES(
+      read(item("lm_loss.mean @ 64 {encoding=rope} < 2"),
+           {.tier = {}, .sets = {"claims.list.c.test=lm_loss.mean @ 64 {encoding=rop} < 2"}}),
+      Error, MessageMatches(ContainsSubstring("at character 29: no arm has encoding rop; did you mean rope?")));
 }
 
 TEST_CASE("claims: a spec without claims makes none", "[spec][claims]") {

@@ -145,7 +145,8 @@ double false_claims(int lists, int claims, Test test) {
       Panel panel = test::simulated(3, 8, 0, {.seed = 0.5, .window = 0.3, .rest = 0.3},
                                     static_cast<std::uint64_t>(k * claims + c));
       Panel const shared = test::simulated(3, 8, 0, {.seed = 0.5}, static_cast<std::uint64_t>(100000 + k));
-      for (std::size_t i = 0; i < panel.values.size(); ++i) panel.values[i] -= shared.values[i];  // one baseline for all
+      for (std::size_t i = 0; i < panel.values.size(); ++i)
+        panel.values[i] -= shared.values[i];  // one baseline for all
       p.push_back(test(panel).p_below(0));
     }
     bool any = false;

@@ -10,7 +10,8 @@
 namespace sextant::test {
 
 inline nlohmann::json const& statistics_data() {
-  static auto const data = nlohmann::json::parse(read_file(fs::path(std::getenv("SEXTANT_TEST_DATA")) / "statistics.json"));
+  static auto const data =
+      nlohmann::json::parse(read_file(fs::path(std::getenv("SEXTANT_TEST_DATA")) / "statistics.json"));
   return data;
 }
 
@@ -37,7 +38,8 @@ inline statistics::Panel simulated(std::size_t seeds, std::size_t windows, doubl
   statistics::Panel panel{.quantities = 1, .seeds = seeds, .windows = windows, .values = {}};
   for (std::size_t s = 0; s < seeds; ++s)
     for (std::size_t w = 0; w < windows; ++w)
-      panel.values.push_back(effect + scatter.seed * by_seed.normal(s, draw) + scatter.window * by_window.normal(w, draw) +
+      panel.values.push_back(effect + scatter.seed * by_seed.normal(s, draw) +
+                             scatter.window * by_window.normal(w, draw) +
                              scatter.rest * rest.normal(s * windows + w, draw));
   return panel;
 }

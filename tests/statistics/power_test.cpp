@@ -26,8 +26,8 @@ TEST_CASE("power: values that textbooks and programs print", "[statistics][power
   // Cohen's medium effect d = 0.5, paired, power 0.8: 34 pairs for a two-sided test at 0.05, 27 for a one-sided one
   // (G*Power 3.1). Two-sided at 0.05 is one-sided at 0.025 but for a chance below 1e-4.
   auto const pairs = [](double alpha) {
-    return *statistics::seeds_needed(
-        {.seed_sd = 1}, [&](double error, double dof) { return power_beyond(0.5, error, dof, alpha); });
+    return *statistics::seeds_needed({.seed_sd = 1},
+                                     [&](double error, double dof) { return power_beyond(0.5, error, dof, alpha); });
   };
   CHECK(pairs(0.025) == 34);
   CHECK(pairs(0.05) == 27);

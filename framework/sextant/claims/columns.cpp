@@ -57,7 +57,8 @@ results::Group to_group(Judgement const& judgement) {
          [](Outcome const& o) { return o.p_adjusted; });
   number("p_against", "1", "p-value of the claim being true, after the same correction",
          [](Outcome const& o) { return o.p_against; });
-  out.put("n", column(judgement, [](Outcome const& o) -> std::int64_t { return o.seeds; }), "1", "seeds that were paired");
+  out.put("n", column(judgement, [](Outcome const& o) -> std::int64_t { return o.seeds; }), "1",
+          "seeds that were paired");
   out.put("windows", column(judgement, [](Outcome const& o) -> std::int64_t { return o.windows; }), "1",
           "windows of text that were paired; 0: the test takes them as they are");
   out.put("relation", column(judgement, [](Outcome const& o) { return static_cast<std::int64_t>(o.relation); }), "1",

@@ -206,7 +206,10 @@ std::string term_text(Term const& term, std::span<std::string const> measured, b
   if (term.kind == number) return fmt::format("{}", term.number);
   if (term.kind == quantity) return measured[term.index];
   if (term.kind == exp) return "exp(" + term_text(term.parts[0], measured, false) + ")";
-  char const* const sign = term.kind == add ? " + " : term.kind == subtract ? " - " : term.kind == multiply ? " * " : " / ";
+  char const* const sign = term.kind == add        ? " + "
+                           : term.kind == subtract ? " - "
+                           : term.kind == multiply ? " * "
+                                                   : " / ";
   std::string const out = term_text(term.parts[0], measured, true) + sign + term_text(term.parts[1], measured, true);
   return inside ? "(" + out + ")" : out;
 }
@@ -223,13 +226,20 @@ double value_of(Term const& side, std::span<double const> measured) {
   using enum Term::Kind;
   auto const part = [&](std::size_t i) { return value_of(side.parts[i], measured); };
   switch (side.kind) {
-    case number: return side.number;
-    case quantity: return measured[side.index];
-    case exp: return std::exp(part(0));
-    case add: return part(0) + part(1);
-    case subtract: return part(0) - part(1);
-    case multiply: return part(0) * part(1);
-    case divide: return part(0) / part(1);
+    case number:
+      return side.number;
+    case quantity:
+      return measured[side.index];
+    case exp:
+      return std::exp(part(0));
+    case add:
+      return part(0) + part(1);
+    case subtract:
+      return part(0) - part(1);
+    case multiply:
+      return part(0) * part(1);
+    case divide:
+      return part(0) / part(1);
   }
   return std::nan("");
 }
@@ -248,7 +258,8 @@ std::string units_of(Term const& side, std::span<std::string const> measured) {
     if (plain) return left.empty() ? right : left;
     if (side.kind == multiply && (left.empty() || left == "1")) return right;
     throw Fault(side.at, "joins " + (left.empty() ? "a number" : left) + " and " + right +
-                             (side.kind == divide ? " to a ratio, expected equal units" : " to a product, expected a plain number on one side"));
+                             (side.kind == divide ? " to a ratio, expected equal units"
+                                                  : " to a product, expected a plain number on one side"));
   }
   if (!constant && left != right) throw Fault(side.at, "joins " + left + " and " + right + ", expected equal units");
   return left.empty() ? right : left;

@@ -16,10 +16,14 @@ PValues p_values(Evidence const& evidence, Link const& link) {
   double const m = link.margin;
   auto const two_of = [](double a, double b) { return std::min(1.0, 2 * std::min(a, b)); };
   switch (link.relation) {
-    case Relation::less: return {evidence.p_below(-m), evidence.p_above(-m)};
-    case Relation::less_equal: return {evidence.p_below(m), evidence.p_above(m)};
-    case Relation::greater: return {evidence.p_above(m), evidence.p_below(m)};
-    case Relation::greater_equal: return {evidence.p_above(-m), evidence.p_below(-m)};
+    case Relation::less:
+      return {evidence.p_below(-m), evidence.p_above(-m)};
+    case Relation::less_equal:
+      return {evidence.p_below(m), evidence.p_above(m)};
+    case Relation::greater:
+      return {evidence.p_above(m), evidence.p_below(m)};
+    case Relation::greater_equal:
+      return {evidence.p_above(-m), evidence.p_below(-m)};
     case Relation::equal:  // two one-sided tests
       return {std::max(evidence.p_below(m), evidence.p_above(-m)), two_of(evidence.p_above(m), evidence.p_below(-m))};
   }
@@ -39,26 +43,14 @@ std::string too_few(Data const& data, By by) {
   return "";
 }
 
-// How far inside its bound an effect lies.
-double slack(double effect, Link const& link) {
-  switch (link.relation) {
-    case Relation::less: return -link.margin - effect;
-    case Relation::less_equal: return link.margin - effect;
-    case Relation::greater: return effect - link.margin;
-    case Relation::greater_equal: return effect + link.margin;
-    case Relation::equal: return link.margin - std::abs(effect);
-  }
-  return 0;
-}
-
 // A chain holds when all of its links do, so its p-value is the largest of theirs; it fails when one of them does.
 void take_link(Outcome& out, std::size_t index, std::vector<Link> const& links, Evidence const& evidence,
                double confidence) {
   PValues const p = p_values(evidence, links[index]);
   out.p_against = std::min(out.p_against.value_or(1), p.of_true);
-  bool const weaker = !out.p || p.of_false > *out.p ||
-                      (p.of_false == *out.p &&
-                       slack(evidence.effect, links[index]) < slack(*out.effect, links[out.relation]));
+  bool const weaker =
+      !out.p || p.of_false > *out.p ||
+      (p.of_false == *out.p && slack(evidence.effect, links[index]) < slack(*out.effect, links[out.relation]));
   if (!weaker) return;
   out.relation = index;
   out.p = p.of_false;
@@ -111,6 +103,22 @@ statistics::Effect effect_of(Test const& test, Link const& link) {
   };
 }
 
+double slack(double effect, Link const& link) {
+  switch (link.relation) {
+    case Relation::less:
+      return -link.margin - effect;
+    case Relation::less_equal:
+      return link.margin - effect;
+    case Relation::greater:
+      return effect - link.margin;
+    case Relation::greater_equal:
+      return effect + link.margin;
+    case Relation::equal:
+      return link.margin - std::abs(effect);
+  }
+  return 0;
+}
+
 Judgement judge(Claims const& claims, results::Group const& study) {
   Judgement out;
   out.family_error = claims.family_error;
@@ -135,7 +143,7 @@ Judgement judge(Claims const& claims, results::Group const& study) {
     one.reason = "these seeds and windows show neither the claim nor its opposite";
     if (!hopeless(one)) continue;
     one.verdict = Verdict::out_of_reach;
-    one.reason = "too few seeds or windows for the margin: the interval reaches past it on both sides of any difference";
+    one.reason = "too few seeds or windows for the margin: around any difference the interval would reach past it";
   }
   return out;
 }

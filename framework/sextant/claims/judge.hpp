@@ -27,5 +27,7 @@ struct Link {
 };
 std::vector<Link> links_of(Test const& test, Margin const& margin);
 statistics::Effect effect_of(Test const& test, Link const& link);
+/// How far inside its bound an effect lies; below 0: outside.
+double slack(double effect, Link const& link);
 
 }  // namespace sextant::claims

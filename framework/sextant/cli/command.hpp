@@ -40,6 +40,7 @@ void add_run(CLI::App& app, Context& context);
 void add_status(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
+void add_cite(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_plot(CLI::App& app, Context& context);
 void add_corpus(CLI::App& app, Context& context);

@@ -1,7 +1,7 @@
 // compare, check, report, plot: what a study says.
 #include <sextant/base/file.hpp>
 #include <sextant/claims/judge.hpp>
-#include <sextant/cli/command.hpp>
+#include <sextant/cli/specs.hpp>
 #include <sextant/report/claims.hpp>
 #include <sextant/report/html.hpp>
 #include <sextant/report/load.hpp>
@@ -16,12 +16,6 @@
 
 namespace sextant::cli {
 namespace {
-/// A study file, or the one in a study folder.
-fs::path study_file(std::string const& given) {
-  std::error_code none;
-  return fs::is_directory(given, none) ? fs::path(given) / "study.h5" : fs::path(given);
-}
-
 void put(std::string const& text, std::string const& output) {
   if (output.empty() || output == "-")
     fmt::print("{}", text);

@@ -57,6 +57,11 @@ fs::path folder_of(SpecArguments const& arguments, spec::Spec const& spec) {
   return fs::path("results") / (spec.tier == "small" ? spec.study : spec.study + "-" + spec.tier);
 }
 
+fs::path study_file(std::string const& given) {
+  std::error_code none;
+  return fs::is_directory(given, none) ? fs::path(given) / "study.h5" : fs::path(given);
+}
+
 namespace {
 fs::path machine_file() { return tasks::default_cache() / "machine.json"; }
 }  // namespace

@@ -26,6 +26,9 @@ plan::Plan plan_of(spec::Spec const& spec, encoding::Registry const& registry, i
 /// -o, or results/<study>, with the tier behind it unless that is small.
 std::filesystem::path folder_of(SpecArguments const& arguments, spec::Spec const& spec);
 
+/// A study file, or the one in a study folder.
+std::filesystem::path study_file(std::string const& given);
+
 /// GFLOP/s that training on this machine was last seen to sustain, kept in the cache folder.
 double known_gflops(int threads);
 void remember_gflops(double gflops, int threads);

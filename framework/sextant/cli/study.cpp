@@ -6,6 +6,7 @@
 #include <sextant/report/claims.hpp>
 #include <sextant/report/html.hpp>
 #include <sextant/report/load.hpp>
+#include <sextant/results/file.hpp>
 #include <sextant/run/runner.hpp>
 #include <sextant/run/stop.hpp>
 #include <sextant/tasks/corpus.hpp>
@@ -96,6 +97,19 @@ int run_study(SpecArguments const& arguments, run::RunOptions options, Context& 
   return outcome.failures.empty() ? done : failed;
 }
 
+// What --from adds to a plan.
+void add_seeds(std::string& out, spec::Spec const& spec, std::string const& from, double power, bool json) {
+  expect(!spec.claims.empty(), spec.file, ": makes no claims, expected some to plan seeds for with --from");
+  auto const plans = claims::plan_seeds(spec.claims, results::read_file(study_file(from)), power);
+  if (!json) {
+    out += "\n" + report::to_terminal(report::seeds_table(plans), report::terminal_look(STDOUT_FILENO));
+    return;
+  }
+  auto whole = nlohmann::json::parse(out);
+  whole["seeds"] = nlohmann::json::parse(report::seeds_json(plans));
+  out = whole.dump(2) + "\n";
+}
+
 int print_status(std::string const& given, Context& context) {
   fs::path folder = given;
   if (folder.filename() == "study.h5") folder = folder.parent_path();
@@ -159,17 +173,26 @@ void add_validate(CLI::App& app, Context& context) {
 
 void add_plan(CLI::App& app, Context& context) {
   auto* const command = add_command(app, "plan", "What a run would do: stages, parameters, FLOP, bytes, minutes",
-                                    {"plan experiments/quickstart", "plan experiments/quickstart --tier smoke --json"});
+                                    {"plan experiments/quickstart", "plan experiments/quickstart --tier smoke --json",
+                                     "plan experiments/quickstart --from results/quickstart"});
   auto const arguments = takes_spec(command);
   takes_folder(command, *arguments);
+  auto const from = std::make_shared<std::string>();
+  command->add_option("--from", *from, "a study file or folder whose scatter says how many seeds the claims need")
+      ->type_name("STUDY");
+  auto const power = std::make_shared<double>(0.8);
+  command->add_option("--power", *power, "with --from: chance of showing a claim that is true (default 0.8)")
+      ->check(CLI::Range(0.05, 0.99));
   takes_json(command, context);
-  command->callback([arguments, &context] {
+  command->callback([arguments, from, power, &context] {
     auto& registry = context.registry();
     spec::Spec const spec = read_spec(*arguments, registry);
     plan::Plan const plan = plan_of(spec, registry, context.threads);
     results::Store const store(folder_of(*arguments, spec));
     auto const is_done = [&](std::string const& id) { return store.done(id); };
-    fmt::print("{}", context.json ? plan_json(plan, is_done) : plan_text(plan, is_done));
+    std::string out = context.json ? plan_json(plan, is_done) : plan_text(plan, is_done);
+    if (!from->empty()) add_seeds(out, spec, *from, *power, context.json);
+    fmt::print("{}", out);
     std::fflush(stdout);
     plan::expect_fits(plan, is_done);
   });

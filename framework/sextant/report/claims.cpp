@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace sextant::report {
@@ -88,8 +89,9 @@ std::string verdict_count(Judgement const& judgement) {
 }
 
 std::string claims_csv(Judgement const& judgement) {
-  std::string out = "id,says,test,verdict,effect,low,high,units,p,p_adjusted,p_against,seeds,windows,margin,"
-                    "margin_units,by,reason\n";
+  std::string out =
+      "id,says,test,verdict,effect,low,high,units,p,p_adjusted,p_against,seeds,windows,margin,"
+      "margin_units,by,reason\n";
   auto const cell = [](std::optional<double> value) { return value ? exact(*value) : std::string(); };
   for (auto const& o : judgement.outcomes) {
     auto const& interval = o.interval;
@@ -139,13 +141,57 @@ std::string claims_json(Judgement const& judgement) {
   return out.dump(2) + "\n";
 }
 
+Table seeds_table(std::vector<claims::SeedPlan> const& plans) {
+  Table table;
+  table.title = "Seeds that the claims need";
+  table.columns = {{"claim", Align::left}, {"effect there"}, {"sd over seeds"}, {"error of windows"}, {"seeds"}};
+  for (auto const& plan : plans) {
+    int const decimals = plan.units == "%" ? 2 : 4;
+    auto const number = [&](double value) { return plan.effect ? fixed(value, decimals) : std::string(missing); };
+    std::string const seeds = plan.seeds ? std::to_string(*plan.seeds) : std::string(missing);
+    table.rows.push_back(
+        {{plan.id},
+         {plan.effect ? with_units(with_sign(*plan.effect, decimals), plan.units) : std::string(missing)},
+         {number(plan.spread.seed_sd)},
+         {number(std::sqrt(plan.spread.windows_variance))},
+         {seeds, Mark::none, !plan.seeds}});
+    if (!plan.reason.empty()) table.notes.push_back(cat({plan.id, ": ", plan.reason, "."}));
+  }
+  if (!plans.empty())
+    table.notes.push_back(
+        cat({"For a chance of ", exact(plans[0].power), " to show the claim at the strictest step of Holm's ",
+             "correction (", fixed(plans[0].level, 4), "), if it is true: differences as the study found ",
+             "them, and none where sides shall be near."}));
+  return table;
+}
+
+std::string seeds_json(std::vector<claims::SeedPlan> const& plans) {
+  auto out = nlohmann::json::array();
+  for (auto const& plan : plans)
+    out.push_back({{"id", plan.id},
+                   {"effect", number(plan.effect)},
+                   {"units", plan.units},
+                   {"seed_sd", plan.effect ? nlohmann::json(plan.spread.seed_sd) : nlohmann::json()},
+                   {"windows_variance", plan.effect ? nlohmann::json(plan.spread.windows_variance) : nlohmann::json()},
+                   {"seeds", plan.seeds ? nlohmann::json(*plan.seeds) : nlohmann::json()},
+                   {"power", plan.power},
+                   {"level", plan.level},
+                   {"reason", plan.reason}});
+  return out.dump(2) + "\n";
+}
+
 std::string render(Judgement const& judgement, Format format, TerminalLook const& look) {
   switch (format) {
-    case Format::csv: return claims_csv(judgement);
-    case Format::json: return claims_json(judgement);
-    case Format::markdown: return to_markdown(claims_table(judgement));
-    case Format::latex: return to_latex(claims_table(judgement));
-    case Format::terminal: break;
+    case Format::csv:
+      return claims_csv(judgement);
+    case Format::json:
+      return claims_json(judgement);
+    case Format::markdown:
+      return to_markdown(claims_table(judgement));
+    case Format::latex:
+      return to_latex(claims_table(judgement));
+    case Format::terminal:
+      break;
   }
   return to_terminal(claims_table(judgement), look);
 }

@@ -1,6 +1,7 @@
 // The verdicts of a study's claims: as a table, as full numbers, and as the first section of the page.
 #pragma once
 #include <sextant/claims/judge.hpp>
+#include <sextant/claims/planning.hpp>
 #include <sextant/report/html_page.hpp>
 #include <sextant/report/table.hpp>
 
@@ -17,7 +18,12 @@ std::string claims_json(claims::Judgement const& judgement);
 
 std::string render(claims::Judgement const& judgement, Format format, TerminalLook const& look = {});
 
-/// "3 of 5 claims hold, 1 fails, 1 is out of reach."
+/// How many seeds each claim needs, from the scatter that another study shows.
+Table seeds_table(std::vector<claims::SeedPlan> const& plans);
+/// The same as a JSON list.
+std::string seeds_json(std::vector<claims::SeedPlan> const& plans);
+
+/// "of 5, 3 hold, 1 fails, 1 is out of reach"
 std::string verdict_count(claims::Judgement const& judgement);
 
 /// The board: a claim a row, its verdict in a word and a sign, its interval against its bound. Nothing without claims.

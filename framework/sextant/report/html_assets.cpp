@@ -76,8 +76,8 @@ td small{color:var(--muted)}
 .notes .key{color:var(--best-ink);display:inline-block;width:1.2em}
 .claims{list-style:none;margin:18px 0 14px;padding:0}
 .claim{display:grid;grid-template-columns:8.6rem 1fr 15rem;gap:4px 20px;padding:14px 4px;border-bottom:1px solid var(--rule)}
-.claim .verdict{display:flex;gap:8px;align-items:baseline}
-.claim .sign{display:inline-block;width:1.5em;text-align:center;border-radius:6px;background:var(--soft);font-weight:650}
+.claim .verdict{display:flex;gap:8px;align-items:baseline;white-space:nowrap}
+.claim .sign{display:inline-block;flex:none;width:1.5em;text-align:center;border-radius:6px;background:var(--soft);font-weight:650}
 .claim.holds .sign{background:var(--best);color:var(--best-ink)}.claim.holds b{color:var(--best-ink)}
 .claim.fails .sign{background:var(--warn);color:var(--warn-ink)}.claim.fails b{color:var(--worse-ink)}
 .claim.open b{color:var(--muted)}

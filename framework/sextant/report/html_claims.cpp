@@ -17,10 +17,14 @@ struct Badge {
 };
 Badge badge_of(Verdict verdict) {
   switch (verdict) {
-    case Verdict::holds: return {"✓", "holds"};
-    case Verdict::fails: return {"✗", "fails"};
-    case Verdict::undecided: return {"?", "open"};
-    case Verdict::out_of_reach: return {"–", "open"};
+    case Verdict::holds:
+      return {"✓", "holds"};
+    case Verdict::fails:
+      return {"✗", "fails"};
+    case Verdict::undecided:
+      return {"?", "open"};
+    case Verdict::out_of_reach:
+      return {"–", "open"};
   }
   return {"", ""};
 }
@@ -30,10 +34,13 @@ std::vector<double> bounds_of(Outcome const& outcome) {
   double const m = outcome.claim.margin.value;
   switch (claims::parse(outcome.claim.settled).relations.at(outcome.relation)) {
     case Relation::less:
-    case Relation::greater_equal: return {-m};
+    case Relation::greater_equal:
+      return {-m};
     case Relation::less_equal:
-    case Relation::greater: return {m};
-    case Relation::equal: return {-m, m};
+    case Relation::greater:
+      return {m};
+    case Relation::equal:
+      return {-m, m};
   }
   return {};
 }
@@ -45,13 +52,14 @@ void interval_svg(Xml& out, Outcome const& outcome) {
   for (double const bound : bounds) low = std::min(low, bound), high = std::max(high, bound);
   double const width = 220, pad = 8, span = high > low ? high - low : 1;
   auto const x = [&](double value) { return num(pad + (width - 2 * pad) * (value - low) / span); };
-  auto const svg = out.element("svg", {{"viewBox", "0 0 220 26"}, {"class", "span"}, {"role", "img"},
+  auto const svg = out.element("svg", {{"viewBox", "0 0 220 26"},
+                                       {"class", "span"},
+                                       {"role", "img"},
                                        {"aria-label", "the interval against the claim's bound"}});
   out.leaf("path", {{"class", "zero"}, {"d", cat({"M", x(0), " 3V23"})}});
-  for (double const bound : bounds)
-    out.leaf("path", {{"class", "bound"}, {"d", cat({"M", x(bound), " 3V23"})}});
-  out.leaf("path", {{"class", "whisker"},
-                    {"d", cat({"M", x(outcome.interval->low), " 13H", x(outcome.interval->high)})}});
+  for (double const bound : bounds) out.leaf("path", {{"class", "bound"}, {"d", cat({"M", x(bound), " 3V23"})}});
+  out.leaf("path",
+           {{"class", "whisker"}, {"d", cat({"M", x(outcome.interval->low), " 13H", x(outcome.interval->high)})}});
   out.leaf("circle", {{"cx", x(*outcome.effect)}, {"cy", "13"}, {"r", "4.5"}});
 }
 
@@ -61,8 +69,12 @@ void numbers(Xml& out, Outcome const& outcome) {
   interval_svg(out, outcome);
   Table const one = claims_table({0.05, {outcome}});
   auto const& row = one.rows[0];
-  out.text("span", {}, cat({row[2].text, "  [", row[3].text, "]"}));
-  out.text("span", {}, cat({"p ", row[4].text, ", n ", row[5].text}));
+  out.text("span", {}, row[2].text);
+  out.text("span", {}, row[3].text);
+  bool const fails = outcome.verdict == Verdict::fails;
+  std::string const p =
+      fails ? cat({"p of the opposite ", p_value(outcome.p_against.value_or(1))}) : cat({"p ", row[4].text});
+  out.text("span", {}, cat({p, ", n ", row[5].text}));
 }
 
 void claim_row(Xml& out, Outcome const& outcome) {
@@ -75,11 +87,12 @@ void claim_row(Xml& out, Outcome const& outcome) {
   }
   {
     auto const words = out.element("div", {{"class", "words"}});
-    out.text("p", {{"class", "says"}}, outcome.claim.says);
+    if (outcome.claim.says != outcome.claim.test) out.text("p", {{"class", "says"}}, outcome.claim.says);
     out.text("code", {}, outcome.claim.test);
     auto const& margin = outcome.claim.margin;
     if (margin.value > 0)
-      out.text("p", {{"class", "why"}}, cat({"margin ", exact(margin.value), " ", margin.units == "1" ? "" : margin.units}));
+      out.text("p", {{"class", "why"}},
+               cat({"margin ", exact(margin.value), " ", margin.units == "1" ? "" : margin.units}));
     if (!outcome.reason.empty()) out.text("p", {{"class", "why"}}, cat({outcome.reason, "."}));
   }
   numbers(out, outcome);
@@ -89,11 +102,11 @@ void claim_row(Xml& out, Outcome const& outcome) {
 void claims_section(Page& page) {
   auto const& judgement = page.study.claims;
   if (!judgement) return;
-  auto const scope = page.section(
-      "claims", "Claims",
-      cat({"What the study set out to show: ", verdict_count(*judgement), ". Dot and line: effect with its ",
-           exact(100 * (1 - judgement->family_error)), " % interval; thin line: zero; dashes: what the claim must keep to. ",
-           "Verdicts are corrected over the list (Holm)."}));
+  auto const scope = page.section("claims", "Claims",
+                                  cat({"What the study set out to show: ", verdict_count(*judgement),
+                                       ". Dot and line: effect with its ", exact(100 * (1 - judgement->family_error)),
+                                       " % interval; thin line: zero; dashes: what the claim must keep to. ",
+                                       "Verdicts are corrected over the list (Holm)."}));
   {
     auto const list = page.out.element("ul", {{"class", "claims"}});
     for (auto const& outcome : judgement->outcomes) claim_row(page.out, outcome);

@@ -69,16 +69,16 @@ void check_measure(Measured const& quantity, Evaluation const& evaluation) {
     if (what != "per_position") known.push_back(what);
   std::string const& measure = quantity.measure.text;
   if (std::find(known.begin(), known.end(), measure) != known.end()) return;
-  throw Fault(quantity.measure.at, text(evaluation.name, " keeps no ", measure,
-                                        known.empty() ? ", expected mean or tail64 in its keep"
-                                                      : did_you_mean(measure, known)));
+  throw Fault(quantity.measure.at,
+              text(evaluation.name, " keeps no ", measure,
+                   known.empty() ? ", expected mean or tail64 in its keep" : did_you_mean(measure, known)));
 }
 
 void check_length(Measured const& quantity, Evaluation const& evaluation) {
   auto const& lengths = evaluation.lengths;
   if (std::find(lengths.begin(), lengths.end(), quantity.length) != lengths.end()) return;
-  throw Fault(quantity.length_at, text(evaluation.name, " is not measured at ", quantity.length,
-                                       " tokens, expected one of ", lengths));
+  throw Fault(quantity.length_at,
+              text(evaluation.name, " is not measured at ", quantity.length, " tokens, expected one of ", lengths));
 }
 
 std::vector<Candidate> candidates_of(std::string const& evaluation, std::vector<Arm> const& arms) {
@@ -108,8 +108,9 @@ std::vector<Candidate> with_label(std::vector<Candidate> const& from, std::vecto
   std::string const& label = where.label.text;
   if (std::find(known.begin(), known.end(), label) == known.end())
     throw Fault(where.label.at, text("no arm has ", where.dimension.text, " ", label, did_you_mean(label, known)));
-  throw Fault(where.label.at, text("no arm has ", where.dimension.text, " ", label, " together with what stands before, ",
-                                   "expected one of ", join(labels_of(from, key))));
+  throw Fault(where.label.at,
+              text("no arm has ", where.dimension.text, " ", label, " together with what stands before, ",
+                   "expected one of ", join(labels_of(from, key))));
 }
 }  // namespace
 
@@ -132,12 +133,12 @@ Settled settle(Measured const& quantity, std::vector<Arm> const& arms) {
     std::vector<std::string> names;
     for (auto const& each : left) names.push_back(each.arm->label + (plain(each) ? "" : " · " + each.view->label));
     throw Fault(quantity.probe.at, text(quantity.probe.text, ".", quantity.measure.text, " @ ", quantity.length,
-                                        " stands for several arms (", join(names), "), expected one, as in {encoding=",
-                                        left[0].label("position.encoding"), "}"));
+                                        " stands for several arms (", join(names),
+                                        "), expected one, as in {encoding=", left[0].label("position.encoding"), "}"));
   }
   Measured settled = quantity;
   settled.where = {{{"encoding", 0}, {left[0].arm->label, 0}}, {{"scaling", 0}, {left[0].view->label, 0}}};
-  return {claims::write(settled), "nat/token"};
+  return {claims::write(settled), "nat/token", evaluation.windows, evaluation.span()};
 }
 
 }  // namespace sextant::spec

@@ -12,6 +12,7 @@ namespace sextant::spec {
 struct Settled {
   std::string text;  ///< probe.measure @ length {encoding=..., scaling=...}
   std::string units;
+  int windows = 0, span = 0;  ///< how many windows of text, and the longest: where they lie
 };
 
 /// Dimensions are `encoding`, `scaling` and whatever varies, by its key, the last word of its key or its name. A scaling

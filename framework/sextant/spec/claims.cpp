@@ -49,7 +49,8 @@ class Settler {
       out.settled = found.settled;
       out.missing = found.missing;
       out.margin = margin(item, test, found.units);
-      if (item.margin.empty()) item.margin = text(out.margin.value, out.margin.units == "1" ? "" : " " + out.margin.units);
+      if (item.margin.empty())
+        item.margin = text(out.margin.value, out.margin.units == "1" ? "" : " " + out.margin.units);
     } catch (Fault const& fault) {
       refuse(item, fault);
     }
@@ -69,10 +70,18 @@ class Settler {
     fail(node.place.text(), ": ", path, ": at character ", fault.at + 1, ": ", fault.what());
   }
 
-  static Found look_up(claims::Test const& test, Arms const& arms) {
+  static Found look_up(claims::Test const& test, Arms const& arms, claims::By by) {
     std::vector<std::string> texts, units;
+    std::optional<Settled> first;
     for (auto const& quantity : test.measured) {
       Settled settled = settle(quantity, arms);
+      if (!first) first = settled;
+      bool const paired = settled.windows == first->windows && settled.span == first->span;
+      if (by == claims::By::paired_bootstrap && !paired)
+        throw Fault(quantity.probe.at,
+                    text(quantity.probe.text, " has ", settled.windows, " windows of up to ", settled.span,
+                         " tokens, which are not those of ", test.measured[0].probe.text, " (", first->windows,
+                         " of up to ", first->span, "); expected the same, or by: paired_t"));
       texts.push_back(std::move(settled.text));
       units.push_back(std::move(settled.units));
     }
@@ -101,7 +110,7 @@ class Settler {
       return {"", "another tier of the study tests this", units_of(test, any)};
     }
     try {
-      Found const found = look_up(test, here_);
+      Found const found = look_up(test, here_, item.by);
       item.reach = Reach::here;
       return found;
     } catch (Fault const& fault) {
@@ -109,7 +118,7 @@ class Settler {
       if (!others_) others_ = make_others_();
       Fault furthest = fault;
       for (auto const& arms : *others_) try {
-          Found found = look_up(test, arms);
+          Found found = look_up(test, arms, item.by);
           item.reach = Reach::elsewhere;
           return {"", text("this tier cannot test it: ", fault.what()), found.units};
         } catch (Fault const& other) {
@@ -125,19 +134,20 @@ class Settler {
       fail(item.margin_node.place.text(), ": ", below(item.path, "margin"), " is ", found(item.margin_node),
            ", expected ", expected...);
     };
-    auto const quantity = item.margin_node.is_scalar() && !item.margin_node.quoted
-                              ? parse_quantity(item.margin_node.text)
-                              : std::nullopt;
-    std::string const form = units == "1" ? "a number >= 0, or a share of the right side such as 2 %"
-                                          : text("an amount >= 0 with its unit, as in 0.02 ", units.substr(0, units.find('/')),
-                                                 ", or a share of the right side such as 2 %");
+    auto const quantity =
+        item.margin_node.is_scalar() && !item.margin_node.quoted ? parse_quantity(item.margin_node.text) : std::nullopt;
+    std::string const form = units == "1"
+                                 ? "a number >= 0, or a share of the right side such as 2 %"
+                                 : text("an amount >= 0 with its unit, as in 0.02 ", units.substr(0, units.find('/')),
+                                        ", or a share of the right side such as 2 %");
     if (!quantity || as_double(quantity->number) < 0) refuse(form);
     double const value = as_double(quantity->number);
     std::string const& unit = quantity->unit;
     if (unit == "%") return {value, "%"};
-    bool const same = unit == units || (units == "1" && unit.empty()) ||
-                      (!unit.empty() && units.starts_with(unit + "/"));
-    if (!same) refuse(form, "; the sides of ", test.relation_text[0].text, " are in ", units == "1" ? "no units" : units);
+    bool const same =
+        unit == units || (units == "1" && unit.empty()) || (!unit.empty() && units.starts_with(unit + "/"));
+    if (!same)
+      refuse(form, "; the sides of ", test.relation_text[0].text, " are in ", units == "1" ? "no units" : units);
     return {value, units};
   }
 
@@ -177,8 +187,8 @@ ClaimsBlock read_claims(Node const& node, Reading& reading) {
     std::string const place = reading.given.at(below(item.path, "id"));
     expect(is_slug(item.id), place, ": ", below(item.path, "id"), " is ", item.id,
            ", expected 1 to 64 letters, digits, - and _");
-    expect(std::find(ids.begin(), ids.end(), item.id) == ids.end(), place, ": ", below(item.path, "id"), " is ", item.id,
-           ", as an earlier claim is called; expected a name of its own");
+    expect(std::find(ids.begin(), ids.end(), item.id) == ids.end(), place, ": ", below(item.path, "id"), " is ",
+           item.id, ", as an earlier claim is called; expected a name of its own");
     ids.push_back(item.id);
   }
   return block;

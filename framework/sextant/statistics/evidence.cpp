@@ -87,6 +87,17 @@ class Draws {
   Stream seeds_{0, "claims/seeds"}, windows_{0, "claims/windows"}, scales_{0, "claims/scales"};
 };
 
+// The effect of each column of a table [quantities, columns].
+std::vector<double> effects_of(std::vector<double> const& table, std::size_t quantities, Effect const& effect) {
+  std::size_t const columns = table.size() / quantities;
+  std::vector<double> out, means(quantities);
+  for (std::size_t c = 0; c < columns; ++c) {
+    for (std::size_t q = 0; q < quantities; ++q) means[q] = table[q * columns + c];
+    out.push_back(effect(means));
+  }
+  return out;
+}
+
 double t_upper(double t, double dof) {
   if (std::isinf(t)) return t > 0 ? 0 : 1;
   return boost::math::cdf(boost::math::complement(boost::math::students_t_distribution<double>(dof), t));
@@ -124,12 +135,7 @@ Interval Evidence::interval(double confidence) const {
 
 Evidence student(Panel const& panel, Effect const& effect) {
   expect(panel.seeds >= 2, "statistics: a t-test over seeds needs 2 seeds, found ", panel.seeds);
-  auto const by_seed = seed_means(panel);
-  std::vector<double> effects, means(panel.quantities);
-  for (std::size_t s = 0; s < panel.seeds; ++s) {
-    for (std::size_t q = 0; q < panel.quantities; ++q) means[q] = by_seed[q * panel.seeds + s];
-    effects.push_back(effect(means));
-  }
+  auto const effects = effects_of(seed_means(panel), panel.quantities, effect);
   Evidence out;
   out.seeds = static_cast<int>(panel.seeds);
   out.windows = static_cast<int>(panel.windows);
@@ -139,8 +145,9 @@ Evidence student(Panel const& panel, Effect const& effect) {
 }
 
 Evidence bootstrap(Panel const& panel, Effect const& effect, int replicates) {
-  expect(panel.seeds >= 2 && panel.windows >= 2, "statistics: a bootstrap over seeds and windows needs 2 of both, found ",
-         panel.seeds, " seeds and ", panel.windows, " windows");
+  expect(panel.seeds >= 2 && panel.windows >= 2,
+         "statistics: a bootstrap over seeds and windows needs 2 of both, found ", panel.seeds, " seeds and ",
+         panel.windows, " windows");
   expect(replicates >= 1, "statistics: ", replicates, " replicates, expected at least 1");
   Draws const draws(panel);
   Evidence out;
@@ -153,6 +160,17 @@ Evidence bootstrap(Panel const& panel, Effect const& effect, int replicates) {
     if (!std::isnan(value)) out.replicates_.push_back(value);  // one that is none counts against every claim
   }
   std::sort(out.replicates_.begin(), out.replicates_.end());
+  return out;
+}
+
+Spread spread_of(Panel const& panel, Effect const& effect) {
+  expect(panel.seeds >= 2, "statistics: a spread over seeds needs 2 seeds, found ", panel.seeds);
+  Spread out;
+  out.seed_sd = sample_sd(effects_of(seed_means(panel), panel.quantities, effect));
+  if (panel.windows < 2) return out;
+  double const sd = sample_sd(effects_of(window_means(panel), panel.quantities, effect));
+  out.windows = static_cast<int>(panel.windows);
+  out.windows_variance = sd * sd / static_cast<double>(panel.windows);
   return out;
 }
 

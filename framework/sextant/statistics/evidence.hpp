@@ -12,6 +12,7 @@
 // Seeds and windows both count as drawn from many. An error that belongs to a seed and a window together is counted in
 // both parts: intervals are then somewhat wide, never narrow. tests/statistics holds simulations of both.
 #pragma once
+#include <sextant/statistics/power.hpp>
 #include <sextant/statistics/sample.hpp>
 
 #include <functional>
@@ -62,5 +63,9 @@ Evidence student(Panel const& panel, Effect const& effect);
 /// Throws Error with fewer than 2 seeds or 2 windows. The effect is that of the means over all seeds and windows. Draw k
 /// of replicate r is a function of (r, k) alone: the same panel gives the same bits everywhere.
 Evidence bootstrap(Panel const& panel, Effect const& effect, int replicates = 9999);
+
+/// Where the error of an effect comes from, as this panel shows it; with one window, from seeds alone. Throws Error with
+/// fewer than 2 seeds.
+Spread spread_of(Panel const& panel, Effect const& effect);
 
 }  // namespace sextant::statistics

@@ -49,8 +49,8 @@ double Spread::error(int seeds) const { return std::sqrt(seed_sd * seed_sd / see
 
 double Spread::dof(int seeds) const {
   double const by_seed = seed_sd * seed_sd / seeds, total = by_seed + windows_variance;
-  double const below = by_seed * by_seed / (seeds - 1) +
-                       (windows > 1 ? windows_variance * windows_variance / (windows - 1) : 0.0);
+  double const below =
+      by_seed * by_seed / (seeds - 1) + (windows > 1 ? windows_variance * windows_variance / (windows - 1) : 0.0);
   return below > 0 ? total * total / below : seeds - 1;
 }
 
