@@ -63,9 +63,10 @@ TEST_CASE("cli: more threads than a backend has are refused", "[cli][threads]") 
 }
 
 TEST_CASE("cli: help of every command ends with examples", "[cli]") {
-  for (std::string const command : {"list",    "describe", "validate", "plan", "run",     "status", "compare",
-                                    "check",   "report",   "plot",     "cite", "inspect", "model",  "import",
-                                    "convert", "corpus",   "tokenize", "env",  "verify",  "plugin", "completion"}) {
+  for (std::string const command :
+       {"list",   "describe", "validate", "plan",    "run",    "status",    "compare", "check",
+        "report", "plot",     "cite",     "inspect", "model",  "import",    "extend",  "convert",
+        "corpus", "tokenize", "env",      "verify",  "plugin", "completion"}) {
     auto const help = sextant_program({command, "--help"});
     CHECK(help.status == 0);
     CHECK(holds(help.output, "Examples:\n  sextant " + command));

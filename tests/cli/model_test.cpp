@@ -8,10 +8,13 @@ using test::sextant_program;
 
 namespace {
 bool holds(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
-std::string data(std::string const& name) { return std::string(std::getenv("SEXTANT_TEST_DATA")) + "/pretrained/" + name; }
+std::string data(std::string const& name) {
+  return std::string(std::getenv("SEXTANT_TEST_DATA")) + "/pretrained/" + name;
+}
 }  // namespace
 
-TEST_CASE("cli: model show says what a file holds, also as JSON, and of the checkpoint that import writes", "[cli][import]") {
+TEST_CASE("cli: model show says what a file holds, also as JSON, and of the checkpoint that import writes",
+          "[cli][import]") {
   test::TempFolder const folder;
   std::string const checkpoint = (folder / "tiny.safetensors").string();
   auto const imported = sextant_program({"import", data("tiny_llama.gguf"), "-o", checkpoint});

@@ -5,8 +5,8 @@
 #include <support/temp_folder.hpp>
 
 using namespace sextant;
-using test::sextant_program;
 using nlohmann::json;
+using test::sextant_program;
 
 namespace {
 std::string tiny() { return std::string(std::getenv("SEXTANT_TEST_DATA")) + "/tokens/tiny.json"; }
@@ -59,8 +59,8 @@ TEST_CASE("cli: corpus show lists documents and says which are held out", "[cli]
   int held_out = 0;
   for (auto const& document : shown["documents"]) held_out += document["held_out"].get<bool>();
   CHECK(held_out == 2);
-  CHECK(shown["documents"][3] == json{{"name", "3.txt"}, {"offset", 300}, {"bytes", 100},
-                                      {"held_out", shown["documents"][3]["held_out"]}});
+  CHECK(shown["documents"][3] ==
+        json{{"name", "3.txt"}, {"offset", 300}, {"bytes", 100}, {"held_out", shown["documents"][3]["held_out"]}});
   auto const table = sextant_program({"corpus", "show", folder.path().string()});
   CHECK(table.output.find("3.txt") != std::string::npos);
 }

@@ -58,7 +58,8 @@ TEST_CASE("tokenizer.json: what Sextant does not read is refused with its place 
   refused("/normalizer", {{"type", "NFKC"}}, ".normalizer.type is \"NFKC\", expected NFC");
   refused("/pre_tokenizer", nullptr, ".pre_tokenizer");
   refused("/pre_tokenizer", {{"type", "Metaspace"}}, ".pre_tokenizer.type is \"Metaspace\", expected ByteLevel, Split");
-  refused("/pre_tokenizer/pretokenizers/0/behavior", "Removed", ".pre_tokenizer.pretokenizers[0].behavior is \"Removed\"");
+  refused("/pre_tokenizer/pretokenizers/0/behavior", "Removed",
+          ".pre_tokenizer.pretokenizers[0].behavior is \"Removed\"");
   refused("/pre_tokenizer/pretokenizers/1/add_prefix_space", true,
           ".pre_tokenizer.pretokenizers[1].add_prefix_space is true, expected false");
   refused("/added_tokens/0/single_word", true, ".added_tokens[0].single_word is true, expected false");
@@ -89,19 +90,19 @@ TEST_CASE("patterns: white space is the property White_Space, scripts are withou
 }
 
 TEST_CASE("patterns: what PCRE2 would read otherwise than Oniguruma is refused by name", "[tokens][pattern][refuse]") {
-  for (auto const& [pattern, what] : std::vector<std::pair<std::string, std::string>>{
-           {R"(\w+)", "\\w"},
-           {R"(a\b)", "\\b"},
-           {R"(\h)", "\\h"},
-           {R"([a-z&&[^x]])", "intersection"},
-           {R"([a[b]])", "a class inside a class"},
-           {R"(a{1,3}+)", "a possessive bound"},
-           {R"((?m)a)", "(?m)"},
-           {R"((*FAIL))", "(*"},
-           {R"(\pL)", "a property without braces"},
-           {R"([\S])", "\\S inside a class"},
-           {R"([abc)", "a bracket that does not close"},
-           {R"(a\)", "at the end"}}) {
+  for (auto const& [pattern, what] :
+       std::vector<std::pair<std::string, std::string>>{{R"(\w+)", "\\w"},
+                                                        {R"(a\b)", "\\b"},
+                                                        {R"(\h)", "\\h"},
+                                                        {R"([a-z&&[^x]])", "intersection"},
+                                                        {R"([a[b]])", "a class inside a class"},
+                                                        {R"(a{1,3}+)", "a possessive bound"},
+                                                        {R"((?m)a)", "(?m)"},
+                                                        {R"((*FAIL))", "(*"},
+                                                        {R"(\pL)", "a property without braces"},
+                                                        {R"([\S])", "\\S inside a class"},
+                                                        {R"([abc)", "a bracket that does not close"},
+                                                        {R"(a\)", "at the end"}}) {
     INFO(pattern);
     CHECK_THROWS_WITH(Pattern(pattern), ContainsSubstring("pattern " + pattern) && ContainsSubstring(what));
   }

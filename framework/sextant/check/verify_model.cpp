@@ -82,8 +82,8 @@ void compare_probes(model::Model<T>& network, model::Batch const& batch, json co
   };
   network.each_layer(Exec(), batch, [&](typename model::Model<T>::LayerView const& view) {
     if (view.layer == 0) {
-      compare("layer0_head0_q_rotated", [&](int c) { return view.encoded.query.front()(0, 0, last, c); });
-      compare("layer0_head0_k_rotated", [&](int c) { return view.encoded.key.front()(0, 0, last, c); });
+      compare("layer0_head0_q_rotated", [&](int c) { return view.attention.query(0, 0, last, c); });
+      compare("layer0_head0_k_rotated", [&](int c) { return view.attention.key(0, 0, last, c); });
       compare("layer0_output", [&](int c) { return view.output(last, c); });
     }
     if (view.normed.size()) compare("final_norm_output", [&](int c) { return view.normed(last, c); });

@@ -49,6 +49,7 @@ void add_env(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
 void add_model(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
+void add_extend(CLI::App& app, Context& context);
 void add_convert(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 void add_plugin(CLI::App& app, Context& context);

@@ -156,8 +156,8 @@ void after_attention(Exec const& exec, ModelConfig const& config, LayerWeights<T
 }
 
 template <class T>
-encoding::Encoded<T> layer_forward(Pass<T> const& pass, int index, LayerWeights<T> const& weights,
-                                   LayerBuffers<T>& layer) {
+kernels::AttentionInput<T> layer_forward(Pass<T> const& pass, int index, LayerWeights<T> const& weights,
+                                         LayerBuffers<T>& layer) {
   auto const& [exec, config, binding, buffers, position, document] = pass;
   project(exec, config, weights, layer, buffers.batch, document);
   auto const views = see_qkv(config, layer.qkv, layer.qk, buffers.batch, buffers.seq_len);
@@ -166,7 +166,7 @@ encoding::Encoded<T> layer_forward(Pass<T> const& pass, int index, LayerWeights<
   auto const out = as_heads(layer.attended.data(), buffers.batch, config.heads, buffers.seq_len, config.head_dim);
   kernels::attention_forward<T>(exec, in, out, layer.log_sum_exp, buffers.attention);
   after_attention(exec, config, weights, layer, buffers.branch);
-  return encoded;
+  return in;
 }
 
 template <class T>
@@ -202,13 +202,13 @@ void layer_backward(Pass<T> const& pass, int index, LayerWeights<T> const& weigh
                             grads.attention_norm.bias, buffers.scratch);
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                                                \
-  template QueryKeyValue<T> see_qkv(ModelConfig const&, View2<T> const&, View2<T> const&, int, int);          \
-  template void project(Exec const&, ModelConfig const&, LayerWeights<T> const&, LayerBuffers<T>&, int,       \
-                        View2<int> const&, TokenBefore<T> const&);                                            \
-  template void after_attention(Exec const&, ModelConfig const&, LayerWeights<T> const&, LayerBuffers<T>&,    \
-                                View2<T> const&);                                                             \
-  template encoding::Encoded<T> layer_forward(Pass<T> const&, int, LayerWeights<T> const&, LayerBuffers<T>&); \
+#define SEXTANT_INSTANTIATE(T)                                                                                      \
+  template QueryKeyValue<T> see_qkv(ModelConfig const&, View2<T> const&, View2<T> const&, int, int);                \
+  template void project(Exec const&, ModelConfig const&, LayerWeights<T> const&, LayerBuffers<T>&, int,             \
+                        View2<int> const&, TokenBefore<T> const&);                                                  \
+  template void after_attention(Exec const&, ModelConfig const&, LayerWeights<T> const&, LayerBuffers<T>&,          \
+                                View2<T> const&);                                                                   \
+  template kernels::AttentionInput<T> layer_forward(Pass<T> const&, int, LayerWeights<T> const&, LayerBuffers<T>&); \
   template void layer_backward(Pass<T> const&, int, LayerWeights<T> const&, LayerWeights<T> const&, LayerBuffers<T>&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

@@ -16,11 +16,11 @@ struct Pass {
   View2<int> document;     ///< [batch, seq_len] or empty
 };
 
-/// From layer.x and layer.x_normed to layer.mlp_active; leaves the feed-forward branch in buffers.branch. Returns query and
-/// key as attention took them.
+/// From layer.x and layer.x_normed to layer.mlp_active; leaves the feed-forward branch in buffers.branch. Returns what
+/// attention took, valid until the next layer.
 template <class T>
-encoding::Encoded<T> layer_forward(Pass<T> const& pass, int index, LayerWeights<T> const& weights,
-                                   LayerBuffers<T>& layer);
+kernels::AttentionInput<T> layer_forward(Pass<T> const& pass, int index, LayerWeights<T> const& weights,
+                                         LayerBuffers<T>& layer);
 
 /// buffers.grad is the gradient after the block on the way in and before it on the way out; `grads` gain theirs.
 /// Uses up the layer's activations.

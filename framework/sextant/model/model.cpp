@@ -139,7 +139,7 @@ void Model<T>::forward(Pass<T> const& pass, Batch const& batch, Look const& look
                            as_groups(first.x_normed), first.x_stats);
   for (int index = 0; index < config_.layers; ++index) {
     LayerBuffers<T>& layer = buffers.layers[index];
-    auto const encoded = layer_forward(pass, index, weights_.layers[index], layer);
+    auto const attention = layer_forward(pass, index, weights_.layers[index], layer);
     bool const last = index + 1 == config_.layers;
     if (!last) {
       LayerBuffers<T>& next = buffers.layers[index + 1];
@@ -155,7 +155,7 @@ void Model<T>::forward(Pass<T> const& pass, Batch const& batch, Look const& look
     }
     if (!look) continue;
     exec.fence();
-    look({index, encoded, last ? buffers.x : buffers.layers[index + 1].x, last ? buffers.x_normed : View2<T>()});
+    look({index, attention, last ? buffers.x : buffers.layers[index + 1].x, last ? buffers.x_normed : View2<T>()});
   }
 }
 

@@ -65,9 +65,9 @@ class Model {
   /// What a layer made of its input, in memory that the next layer reuses.
   struct LayerView {
     int layer = 0;
-    encoding::Encoded<T> encoded;  ///< query and key as attention multiplies them
-    View2<T> output;               ///< the residual stream after the layer [batch * seq_len, width]
-    View2<T> normed;               ///< after the last layer: the final norm's output; else empty
+    kernels::AttentionInput<T> attention;  ///< what attention took: query and key as they are multiplied, biases, mask
+    View2<T> output;                       ///< the residual stream after the layer [batch * seq_len, width]
+    View2<T> normed;                       ///< after the last layer: the final norm's output; else empty
   };
   using Look = std::function<void(LayerView const&)>;
   /// One pass over the whole batch that shows every layer as it is done.

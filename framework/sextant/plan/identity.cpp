@@ -110,6 +110,10 @@ std::string canonical_evaluate(EvaluateStage const& stage, World const& world) {
   return all.dump();
 }
 
+std::string canonical_position(PositionChoice const& position, World const& world) {
+  return position_json(position, world).dump();
+}
+
 std::string id_of(std::string const& canonical) { return sha256(canonical).substr(0, 16); }
 
 }  // namespace sextant::plan

@@ -10,6 +10,9 @@ namespace sextant::plan {
 std::string canonical_train(TrainStage const& stage, World const& world);
 std::string canonical_evaluate(EvaluateStage const& stage, World const& world);
 
+/// The part of both that says which encodings and scalings act, by which plugin files.
+std::string canonical_position(encoding::PositionChoice const& position, World const& world);
+
 /// First 16 hex digits of the SHA-256.
 std::string id_of(std::string const& canonical);
 

@@ -2,6 +2,7 @@
 #include <sextant/claims/judge.hpp>
 #include <sextant/encoding/encoding.hpp>
 #include <sextant/results/study.hpp>
+#include <sextant/run/provenance.hpp>
 #include <sextant/run/runner.hpp>
 #include <sextant/spec/number.hpp>
 
@@ -10,50 +11,22 @@
 
 namespace sextant::build {
 extern char const* const version;
-extern char const* const compiler;
-extern char const* const flags;
-extern char const* const kokkos_version;
-extern char const* const source_dir;
 }  // namespace sextant::build
 
 namespace sextant::run {
 namespace {
 
-void collect(encoding::Choice const& choice, std::set<std::string>& names) {
-  names.insert(choice.use);
-  for (auto const& part : choice.parts) collect(part, names);
-}
-
 results::Provenance provenance_of(plan::Plan const& plan, encoding::Registry const& registry, RunOptions const& options,
                                   std::string const& started) {
-  results::Provenance p = results::this_machine();
-  results::add_source_state(p, build::source_dir);
-  p.compiler = build::compiler;
-  p.flags = build::flags;
-  p.kokkos_version = build::kokkos_version;
-  p.backend = Exec::name();
-  p.device = on_host ? "host" : "device";
-  p.threads = concurrency();
-  p.command_line = options.command_line;
-  p.started = started;
-  p.finished = results::now_iso8601();
-  std::set<std::string> encodings, scalings, corpora;
+  results::Provenance p = program_provenance(options.command_line, started);
+  std::vector<encoding::PositionChoice> positions;
+  std::set<std::string> corpora;
   for (auto const& stage : plan.train) {
-    for (auto const& choice : stage.position.encodings) collect(choice, encodings);
+    positions.push_back(stage.position);
     corpora.insert(stage.data.corpus);
   }
-  for (auto const& stage : plan.evaluate)
-    for (auto const& choice : stage.position.scalings) scalings.insert(choice.use);
-  for (auto const role : {encoding::Role::encoding, encoding::Role::scaling})
-    for (auto const& name : role == encoding::Role::encoding ? encodings : scalings) {
-      auto const& file = registry.file_of(role, name);
-      p.plugins.push_back({.name = name,
-                           .version = build::version,
-                           .abi = "1",
-                           .sha256 = sha256_file(file),
-                           .origin = file.string(),
-                           .source = registry.describe(role, name).source});
-    }
+  for (auto const& stage : plan.evaluate) positions.push_back({{}, stage.position.scalings, 0});
+  add_plugins(p, positions, registry);
   for (auto const& name : corpora) {
     auto const corpus = tasks::load_corpus(name, options.cache);
     p.inputs.push_back({.name = corpus.name,

@@ -1,0 +1,233 @@
+// extend: a pretrained model read past the length it was trained at, under every scaling asked for.
+#include <sextant/base/file.hpp>
+#include <sextant/base/session.hpp>
+#include <sextant/cli/command.hpp>
+#include <sextant/extend/extend.hpp>
+#include <sextant/extend/tables.hpp>
+#include <sextant/pretrained/source.hpp>
+#include <sextant/pretrained/store.hpp>
+#include <sextant/report/html.hpp>
+#include <sextant/report/load.hpp>
+#include <sextant/run/provenance.hpp>
+#include <sextant/run/stop.hpp>
+#include <sextant/spec/choices.hpp>
+#include <sextant/spec/number.hpp>
+#include <sextant/spec/yaml.hpp>
+#include <sextant/tasks/corpus.hpp>
+#include <sextant/tokens/tokenizer.hpp>
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+
+namespace sextant::build {
+extern char const* const version;
+}
+
+namespace sextant::cli {
+namespace {
+using encoding::Choice;
+using encoding::Role;
+
+struct Arguments {
+  std::string model, output;
+  std::vector<std::string> texts, with, lengths;
+  std::string to;
+  int tail = 512, depths = 4, rows = 16;
+  bool quiet = false;
+};
+
+int tokens_of(std::string const& given, char const* option) {
+  auto const number = spec::parse_number(given);
+  double const value = number ? spec::as_double(*number) : 0;
+  expect(number && value == std::floor(value) && value >= 2 && value <= (1 << 24), "extend: ", option, " is ", given,
+         ", expected a whole number of tokens from 2 to ", 1 << 24);
+  return static_cast<int>(value);
+}
+
+/// linear,{use: yarn, factor: 2},[abf, linear]: commas outside brackets part the arms.
+std::vector<std::string> arms_in(std::string const& list) {
+  std::vector<std::string> out(1);
+  int depth = 0;
+  for (char const c : list) {
+    depth += c == '{' || c == '[';
+    depth -= c == '}' || c == ']';
+    if (c == ',' && depth == 0)
+      out.emplace_back();
+    else
+      out.back() += c;
+  }
+  return out;
+}
+
+/// What stands in a spec under position.scaling; a factor that is asked for and not given is auto.
+std::vector<Choice> scaling_of(std::string const& text, encoding::Registry const& registry) {
+  spec::Catalogue const catalogue(registry);
+  std::string written = text;
+  if (auto const name = written.substr(written.find_first_not_of(' ')); registry.has(Role::scaling, name))
+    for (auto const& option : registry.describe(Role::scaling, name).options)
+      if (option.name == "factor" && !option.fallback) written = "{use: " + name + ", factor: auto}";
+  spec::Reading reading{catalogue, {}};
+  return spec::read_choices(spec::parse_yaml(written, "--with"), Role::scaling, "--with", reading);
+}
+
+extend::Settings settings_of(Arguments const& a, int trained) {
+  extend::Settings out;
+  out.tail = a.tail, out.depths = a.depths, out.rows = a.rows;
+  int const to = a.to.empty() ? 2 * trained : tokens_of(a.to, "--to");
+  for (auto const& length : a.lengths) out.lengths.push_back(tokens_of(length, "--lengths"));
+  if (out.lengths.empty())
+    for (int const length : {trained / 2, trained, (trained + to) / 2})
+      if (length < to && length >= a.tail) out.lengths.push_back(length);
+  if (out.lengths.empty() || out.lengths.back() < to) out.lengths.push_back(to);
+  return out;
+}
+
+extend::Subject subject_of(pretrained::Source const& source, encoding::Registry const& registry) {
+  expect(source.vocabulary.has_value(), source.path, " has no tokenizer, and `extend` reads text");
+  auto const tokenizer = std::make_shared<tokens::Tokenizer>(*source.vocabulary);
+  extend::Subject out;
+  out.name = source.description.name.empty() ? fs::path(source.path).stem().string() : source.description.name;
+  out.sha256 = sha256_file(source.path);
+  out.position = source.description.position;
+  out.position.trained_length = source.description.context_length;
+  out.network = std::make_shared<run::Network>(
+      pretrained::load<float>(source, pretrained::position_of(source.description, registry, out.position)));
+  out.encode = [tokenizer](std::string_view text) { return tokenizer->encode(text).ids; };
+  if (auto const begin = tokenizer->encode("", {.add = true}).ids; !begin.empty() && source.vocabulary->bos == begin[0])
+    out.bos = begin[0];
+  return out;
+}
+
+std::vector<extend::Document> documents_of(Arguments const& a, extend::Subject const& subject, int longest) {
+  std::vector<extend::Document> out;
+  for (auto const& file : a.texts) {
+    std::string const text = read_file(file);
+    extend::Document document{fs::path(file).filename().string(), sha256(text), subject.encode(text)};
+    if (subject.bos) document.tokens.insert(document.tokens.begin(), *subject.bos);
+    expect(document.tokens.size() > static_cast<std::size_t>(longest), file, ": is ", document.tokens.size(),
+           " tokens, expected at least ", longest + 1, " to read ", longest, " of them");
+    out.push_back(std::move(document));
+  }
+  return out;
+}
+
+nlohmann::json to_json(report::Table const& table) {
+  nlohmann::json out{{"title", table.title}, {"notes", table.notes}};
+  for (auto const& row : table.rows) {
+    nlohmann::json cells;
+    for (std::size_t n = 0; n < row.size(); ++n) cells[table.columns[n].header] = row[n].text;
+    out["rows"].push_back(std::move(cells));
+  }
+  return out;
+}
+
+/// The options as text: what a reader of the study file needs to repeat it.
+std::string text_of(Arguments const& a, extend::Work const& work) {
+  nlohmann::json out{{"extend", work.subject.name}, {"model_sha256", work.subject.sha256}};
+  out["trained_length"] = work.subject.position.trained_length;
+  out["lengths"] = work.settings.lengths, out["tail"] = work.settings.tail;
+  out["depths"] = work.settings.depths, out["rows"] = work.settings.rows, out["with"] = a.with;
+  for (auto const& document : work.documents)
+    out["documents"].push_back({{"name", document.name}, {"sha256", document.sha256}});
+  return out.dump(2) + "\n";
+}
+
+results::Group publish(Arguments const& a, extend::Work const& work, std::vector<extend::Stage> const& stages,
+                       results::Store const& store, std::string const& started, Context const& context) {
+  results::Study study;
+  study.name = "extend-" + work.subject.name;
+  study.title = text(work.subject.name, ": ", work.subject.position.trained_length, " tokens stretched to ",
+                     work.settings.longest());
+  study.creator_version = build::version;
+  study.source = study.resolved = text_of(a, work);
+  study.provenance = run::program_provenance(context.command_line, started);
+  std::vector<encoding::PositionChoice> positions;
+  for (auto const& arm : work.arms) positions.push_back(arm.position);
+  run::add_plugins(study.provenance, positions, work.registry);
+  study.provenance.inputs.push_back({.name = work.subject.name, .kind = "model", .sha256 = work.subject.sha256});
+  for (auto const& document : work.documents)
+    study.provenance.inputs.push_back({.name = document.name, .kind = "text", .sha256 = document.sha256});
+  study.runs = extend::runs_of(stages, work);
+  results::Group file = results::assemble(study, store);
+  file.set("question", "What does each scaling do to a trained model that is read past its length, without tuning?");
+  store.publish(file);
+  return file;
+}
+
+void run(Arguments const& a, Context& context) {
+  Session const kokkos(context.threads);
+  Exec const exec;
+  std::string const started = results::now_iso8601();
+  auto const& registry = context.registry();
+  std::vector<std::vector<Choice>> scalings;
+  for (auto const& list : a.with)
+    for (auto const& arm : arms_in(list)) scalings.push_back(scaling_of(arm, registry));
+  auto const source = pretrained::open_source(pretrained::find_model(a.model, tasks::default_cache()), registry);
+  auto const settings = settings_of(a, source.description.context_length);
+  auto const subject = subject_of(source, registry);
+  auto const documents = documents_of(a, subject, settings.longest());
+  settings.check(subject, documents);
+  auto const arms = extend::make_arms(subject, scalings, settings, registry);
+  extend::Work const work{subject, documents, arms, settings, registry};
+  auto const stages = extend::stages_of(work);
+  results::Store const store(a.output.empty() ? fs::path("results") / ("extend-" + subject.name) : fs::path(a.output));
+  run::catch_signals();
+  try {
+    extend::carry_out(exec, stages, store, a.quiet);
+  } catch (run::Stopped const& stop) {
+    fmt::print(stderr, "{}; the same command goes on from here\n", stop.what());
+    context.code = Exit::stopped;
+  }
+  auto const file = publish(a, work, stages, store, started, context);
+  auto const tables = extend::tables_of(file);
+  if (context.json) {
+    nlohmann::json all = nlohmann::json::array();
+    for (auto const& table : tables) all.push_back(to_json(table));
+    fmt::print("{}\n", all.dump(2));
+  } else {
+    for (auto const& table : tables)
+      fmt::print("{}\n", report::to_terminal(table, report::terminal_look(STDOUT_FILENO)));
+  }
+  auto const page = store.folder() / "report.html";
+  write_file_atomically(page, report::html_report(report::load_study(store.study_file())));
+  fmt::print(stderr, "{}\n{}\n", fs::absolute(store.study_file()).lexically_normal().string(),
+             fs::absolute(page).lexically_normal().string());
+}
+}  // namespace
+
+void add_extend(CLI::App& app, Context& context) {
+  auto* const command = add_command(
+      app, "extend", "Stretch a pretrained model without training: loss by length and position, passkeys, attention",
+      {"extend smollm2 --text book.txt --with linear,ntk,yarn --to 16384",
+       "extend model.gguf --text a.txt b.txt --with '{use: yarn, factor: 2}' dynamic --lengths 4096 8192 12288 16384",
+       "extend smollm2 --text book.txt --with ntk --depths 0 --rows 0 --json"});
+  auto const a = std::make_shared<Arguments>();
+  command->add_option("model", a->model, "a GGUF file, a folder with config.json and safetensors, or a known model")
+      ->required();
+  command->add_option("--text", a->texts, "texts to read, each a document from its beginning")->type_name("FILE...");
+  command
+      ->add_option("--with", a->with,
+                   "scalings as in a spec, an arm each, parted by commas; a factor that is not given is longest / "
+                   "trained length")
+      ->type_name("SCALINGS...");
+  command->add_option("--to", a->to, "longest length (default: twice the trained length)")->type_name("N");
+  command
+      ->add_option("--lengths", a->lengths,
+                   "lengths below it that are reported (default: half and all of the "
+                   "trained length, and halfway to --to)")
+      ->type_name("N...");
+  command->add_option("--tail", a->tail, "tokens before a length that its loss is over")->check(CLI::Range(1, 1 << 20));
+  command->add_option("--depths", a->depths, "passkeys at so many depths of every length; 0: none")
+      ->check(CLI::Range(0, 64));
+  command->add_option("--rows", a->rows, "rows of attention looked at in every length; 0: none")
+      ->check(CLI::Range(0, 1024));
+  command->add_option("-o,--output", a->output, "folder of the study (default: results/extend-NAME)");
+  command->add_flag("--quiet", a->quiet, "no progress");
+  takes_json(command, context);
+  command->callback([a, &context] { run(*a, context); });
+}
+
+}  // namespace sextant::cli

@@ -1,0 +1,88 @@
+// What happens to a trained model when its context is stretched without training: loss by length and by position, a plain
+// window of the trained length beside it, passkeys by depth, and what attention looks like. Every measurement is a stage of a
+// study folder (results/store.hpp), so that a run goes on where it was stopped.
+//
+// Lengths are prefixes of a document: the model is causal, so one pass over the longest serves all of them, unless the
+// scaling follows the length of the sequence. Losses at a length L are over the `tail` tokens before it, the same tokens
+// under every arm: arms are compared pairwise, document by document.
+#pragma once
+#include <sextant/encoding/registry.hpp>
+#include <sextant/results/store.hpp>
+#include <sextant/results/study.hpp>
+#include <sextant/run/progress.hpp>
+#include <sextant/run/stages.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sextant::extend {
+
+/// A trained model and the text that it reads.
+struct Subject {
+  std::string name;    ///< what tables call it
+  std::string sha256;  ///< of its file
+  std::shared_ptr<run::Network> network;
+  encoding::PositionChoice position;                                  ///< as trained; trained_length is set
+  std::function<std::vector<std::int32_t>(std::string_view)> encode;  ///< text to tokens, without any at the ends
+  std::optional<std::int32_t> bos;  ///< begins every text, where the model was trained so
+};
+
+/// Its tokens begin with the subject's bos, if there is one.
+struct Document {
+  std::string name, sha256;
+  std::vector<std::int32_t> tokens;
+};
+
+/// The model under one list of scalings, options settled (no factor is auto).
+struct Arm {
+  std::string label;
+  encoding::PositionChoice position;
+  bool follows_length = false;  ///< frequencies depend on the length of the sequence: one pass a length
+};
+
+struct Settings {
+  std::vector<int> lengths;  ///< rising, in tokens
+  int tail = 512;            ///< tokens before a length that its loss is over
+  int depths = 0;            ///< passkeys at so many depths at every length; 0: none
+  int rows = 16;             ///< query rows that attention is looked at in, at every length; 0: none
+  int longest() const { return lengths.back(); }
+  /// Throws Error naming what does not fit the documents, the model or one another.
+  void check(Subject const& subject, std::vector<Document> const& documents) const;
+};
+
+/// The arms of a study: first `none`, the model as it was trained, then a list of scalings each, whose `factor: auto` becomes
+/// longest / trained length for all lengths, as a deployed model has one factor. Throws Error where a scaling does not fit the
+/// model, or two arms have the same label.
+std::vector<Arm> make_arms(Subject const& subject, std::vector<std::vector<encoding::Choice>> const& scalings,
+                           Settings const& settings, encoding::Registry const& registry);
+
+struct Work {
+  Subject const& subject;
+  std::vector<Document> const& documents;
+  std::vector<Arm> const& arms;
+  Settings const& settings;
+  encoding::Registry const& registry;
+};
+
+/// One measurement of one arm.
+struct Stage {
+  std::string id;    ///< hash of all that determines it
+  std::string what;  ///< for people: "yarn x2  lm_loss"
+  std::string arm;
+  double tokens = 0;  ///< that the model will read: its share of the work
+  std::function<results::Group(Exec const&, results::Claim const&, run::Progress&)> work;
+};
+std::vector<Stage> stages_of(Work const& work);
+
+/// Carries out what is not done yet. Throws run::Stopped after a signal, with all that is done kept, and Error for a stage
+/// that fails.
+void carry_out(Exec const& exec, std::vector<Stage> const& stages, results::Store const& store, bool quiet);
+
+/// The runs of a study, one an arm.
+std::vector<results::Run> runs_of(std::vector<Stage> const& stages, Work const& work);
+
+}  // namespace sextant::extend

@@ -1,0 +1,83 @@
+#include <sextant/extend/gaze.hpp>
+#include <sextant/extend/passes.hpp>
+#include <sextant/kernels/attention_statistics.hpp>
+#include <sextant/results/table.hpp>
+#include <sextant/run/stop.hpp>
+
+namespace sextant::extend {
+namespace {
+
+struct Sums {
+  std::vector<double> entropy, spread;  // [layer, head]
+};
+
+/// Means over `count` rows, evenly spread over the last half of the text.
+Sums look(Exec const& exec, run::Network& network, std::span<std::int32_t const> tokens, int count) {
+  auto const& config = network.config();
+  int const length = static_cast<int>(tokens.size());
+  std::size_t const cells = static_cast<std::size_t>(config.layers) * static_cast<std::size_t>(config.heads);
+  Sums out{std::vector<double>(cells), std::vector<double>(cells)};
+  model::Batch batch;
+  batch.tokens = View2<int>("tokens", 1, length);
+  std::copy(tokens.begin(), tokens.end(), batch.tokens.data());
+  network.each_layer(exec, batch, [&](run::Network::LayerView const& view) {
+    Kokkos::parallel_for("sextant::look", Kokkos::RangePolicy<Exec>(exec, 0, config.heads), [&](int head) {
+      for (int n = 0; n < count; ++n) {
+        int const row = length - 1 - n * (length / 2) / count;
+        auto const found = kernels::row_statistics(view.attention, 0, head, row);
+        out.entropy[static_cast<std::size_t>(view.layer * config.heads + head)] += found.entropy / count;
+        out.spread[static_cast<std::size_t>(view.layer * config.heads + head)] += found.spread / count;
+      }
+    });
+    exec.fence();
+  });
+  return out;
+}
+}  // namespace
+
+results::Group measure_attention(Exec const& exec, Work const& work, Arm const& arm, run::Progress& progress) {
+  auto const& lengths = work.settings.lengths;
+  auto const& config = work.subject.network->config();
+  std::size_t const cells = static_cast<std::size_t>(config.layers) * static_cast<std::size_t>(config.heads);
+  std::vector<double> entropy, spread;  // [length, layer, head]
+  results::ResultTable rows;
+  for (std::size_t n = 0; n < lengths.size(); ++n) {
+    run::stop_point("while looking at attention; this measurement will begin again");
+    auto network = seen_by(work, arm, lengths[n]);
+    auto const& text = work.documents.front().tokens;
+    auto const found = look(exec, network, std::span(text).subspan(0, static_cast<std::size_t>(lengths[n])),
+                            std::min(work.settings.rows, lengths[n] / 2));
+    entropy.insert(entropy.end(), found.entropy.begin(), found.entropy.end());
+    spread.insert(spread.end(), found.spread.begin(), found.spread.end());
+    auto const add = [&](char const* metric, std::vector<double> const& values, char const* units) {
+      rows.push_back({.probe = "attention",
+                      .length = lengths[n],
+                      .region = "all heads",
+                      .metric = metric,
+                      .value = mean(values, 0, cells),
+                      .n = static_cast<std::int64_t>(cells) * work.settings.rows,
+                      .units = units});
+    };
+    add("entropy", found.entropy, "nat");
+    add("logit spread", found.spread, "1");
+    progress.update(static_cast<double>(n + 1) / static_cast<double>(lengths.size()));
+  }
+  results::Group record;
+  record.set("kind", "evaluate");
+  auto& eval = record["eval"]["attention"];
+  std::vector<std::int64_t> layer, head;
+  for (int n = 0; n < config.layers; ++n) layer.push_back(n);
+  for (int n = 0; n < config.heads; ++n) head.push_back(n);
+  eval.put("length", std::vector<std::int64_t>(lengths.begin(), lengths.end()), "token", "tokens of the text");
+  eval.put("layer", layer, "1", "layer");
+  eval.put("head", head, "1", "query head");
+  results::Shape const shape{lengths.size(), layer.size(), head.size()};
+  eval.put("entropy", shape, entropy, "nat", "entropy of attention's weights, mean over rows")
+      .along({"length", "layer", "head"});
+  eval.put("spread", shape, spread, "1", "standard deviation of the logits that a row sees, mean over rows")
+      .along({"length", "layer", "head"});
+  record["results"] = results::columns(rows);
+  return record;
+}
+
+}  // namespace sextant::extend

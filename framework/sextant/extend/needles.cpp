@@ -1,0 +1,106 @@
+#include <sextant/base/philox.hpp>
+#include <sextant/extend/needles.hpp>
+#include <sextant/extend/passes.hpp>
+#include <sextant/results/table.hpp>
+#include <sextant/run/stop.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sextant::extend {
+namespace {
+
+struct Answer {
+  bool correct = true;
+  double loss = 0;
+};
+
+/// How the model does on the last tokens of a text.
+Answer read(Exec const& exec, run::Network& network, Needle const& needle) {
+  int const count = static_cast<int>(needle.tokens.size()) - 1, last = needle.answer;
+  View2<int> const tokens("tokens", 1, count);
+  std::copy_n(needle.tokens.begin(), count, tokens.data());
+  View2<float> const logits("logits", last, network.config().vocabulary);
+  model::Batch batch;
+  batch.tokens = tokens;
+  network.logits(exec, batch, logits);
+  exec.fence();
+  Answer out;
+  for (int n = 0; n < last; ++n) {
+    float const* const row = &logits(n, 0);
+    int const wanted = needle.tokens[static_cast<std::size_t>(count + 1 - last + n)];
+    float const most = *std::max_element(row, row + logits.extent(1));
+    double mass = 0;
+    for (std::size_t v = 0; v < logits.extent(1); ++v) mass += std::exp(static_cast<double>(row[v] - most));
+    out.loss += (std::log(mass) + most - row[wanted]) / last;
+    out.correct = out.correct && row[wanted] == most;
+  }
+  return out;
+}
+}  // namespace
+
+Needle make_needle(Subject const& subject, Document const& document, int length, double depth, int key) {
+  auto const told = subject.encode(text("\nThe pass key is ", key, ". Remember it. ", key, " is the pass key.\n"));
+  auto const asked = subject.encode("\nWhat is the pass key? The pass key is");
+  auto const answer = subject.encode(text(" ", key));
+  std::size_t const around = told.size() + asked.size() + answer.size();
+  expect(static_cast<std::size_t>(length) + 1 >= around + 2, "a passkey takes ", around, " tokens, and the length is ",
+         length, "; expected a longer one");
+  std::size_t const hay = static_cast<std::size_t>(length) + 1 - around;
+  expect(document.tokens.size() >= hay, document.name, " has ", document.tokens.size(), " tokens, expected ", hay);
+  auto const before = static_cast<std::size_t>(std::llround(depth * static_cast<double>(hay)));
+  Needle out;
+  auto const add = [&](auto begin, auto end) { out.tokens.insert(out.tokens.end(), begin, end); };
+  auto const text_at = [&](std::size_t n) { return document.tokens.begin() + static_cast<std::ptrdiff_t>(n); };
+  add(text_at(0), text_at(before));
+  add(told.begin(), told.end());
+  add(text_at(before), text_at(hay));
+  add(asked.begin(), asked.end());
+  add(answer.begin(), answer.end());
+  out.answer = static_cast<int>(answer.size());
+  return out;
+}
+
+results::Group measure_needles(Exec const& exec, Work const& work, Arm const& arm, run::Progress& progress) {
+  auto const& settings = work.settings;
+  auto const& lengths = settings.lengths;
+  std::size_t const depths = static_cast<std::size_t>(settings.depths);
+  std::vector<double> depth, loss(depths * lengths.size());
+  std::vector<std::int8_t> correct(loss.size());
+  for (std::size_t d = 0; d < depths; ++d)
+    depth.push_back((static_cast<double>(d) + 0.5) / static_cast<double>(depths));
+  results::ResultTable rows;
+  for (std::size_t n = 0; n < lengths.size(); ++n) {
+    auto network = seen_by(work, arm, lengths[n]);
+    double found = 0;
+    for (std::size_t d = 0; d < depths; ++d) {
+      run::stop_point("while looking for passkeys; this grid will begin again");
+      auto const& document = work.documents[d % work.documents.size()];
+      int const key = 10000 + static_cast<int>(Stream(1, "passkey").below(90000, n * depths + d));
+      auto const answer = read(exec, network, make_needle(work.subject, document, lengths[n], depth[d], key));
+      correct[d * lengths.size() + n] = answer.correct;
+      loss[d * lengths.size() + n] = answer.loss;
+      found += answer.correct / static_cast<double>(depths);
+      progress.update(static_cast<double>(n * depths + d + 1) / static_cast<double>(loss.size()));
+    }
+    rows.push_back({.probe = "needle",
+                    .length = lengths[n],
+                    .region = "all depths",
+                    .metric = "accuracy",
+                    .value = found,
+                    .n = settings.depths,
+                    .units = "1"});
+  }
+  results::Group record;
+  record.set("kind", "evaluate");
+  auto& eval = record["eval"]["needle"];
+  eval.put("length", std::vector<std::int64_t>(lengths.begin(), lengths.end()), "token", "tokens of the text");
+  eval.put("depth", depth, "1", "share of the document before the passkey");
+  eval.put("correct", {depths, lengths.size()}, correct, "1", "every token of the answer is the likeliest one")
+      .along({"depth", "length"});
+  eval.put("loss", {depths, lengths.size()}, loss, "nat/token", "loss of the answer").along({"depth", "length"});
+  record["results"] = results::columns(rows);
+  return record;
+}
+
+}  // namespace sextant::extend

@@ -1,0 +1,18 @@
+// Passkeys: a sentence with five digits somewhere in a document, asked for at its end.
+#pragma once
+#include <sextant/extend/extend.hpp>
+
+namespace sextant::extend {
+
+/// A text of `length` tokens whose last ones ask for `key`, which is told after `depth` (0 to 1) of the document; the answer
+/// follows.
+struct Needle {
+  std::vector<std::int32_t> tokens;
+  int answer = 0;  ///< tokens at the end that are the answer
+};
+Needle make_needle(Subject const& subject, Document const& document, int length, double depth, int key);
+
+/// eval/needle: by depth and length, whether every token of the answer is the likeliest given those before it, and its loss.
+results::Group measure_needles(Exec const& exec, Work const& work, Arm const& arm, run::Progress& progress);
+
+}  // namespace sextant::extend

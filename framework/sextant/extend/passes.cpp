@@ -1,0 +1,39 @@
+#include <sextant/extend/passes.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sextant::extend {
+
+run::Network seen_by(Work const& work, Arm const& arm, int length) {
+  auto const& shape = work.subject.network->position().shape();
+  auto const position = std::make_shared<encoding::Position const>(arm.position, work.registry, shape, length);
+  return work.subject.network->with_position(position);
+}
+
+std::vector<double> losses(Exec const& exec, run::Network& network, std::span<std::int32_t const> tokens) {
+  int const count = static_cast<int>(tokens.size()) - 1;
+  View2<int> const row("tokens", 1, count + 1);
+  std::copy(tokens.begin(), tokens.end(), row.data());
+  View2<double> const nll("nll", 1, count);
+  network.loss_per_token(exec, model::next_token_batch(exec, row), nll);
+  exec.fence();
+  return {nll.data(), nll.data() + nll.size()};
+}
+
+double mean(std::vector<double> const& values, std::size_t from, std::size_t to) {
+  double sum = 0;
+  for (std::size_t i = from; i < to; ++i) sum += values[i];
+  return sum / static_cast<double>(to - from);
+}
+
+Estimate estimate(std::vector<double> const& samples) {
+  double const count = static_cast<double>(samples.size());
+  Estimate out{mean(samples, 0, samples.size()), std::nan("")};
+  double square = 0;
+  for (double x : samples) square += (x - out.value) * (x - out.value);
+  if (count > 1) out.error = std::sqrt(square / (count - 1) / count);
+  return out;
+}
+
+}  // namespace sextant::extend

@@ -1,0 +1,147 @@
+#include <sextant/extend/extend.hpp>
+#include <sextant/extend/gaze.hpp>
+#include <sextant/extend/losses.hpp>
+#include <sextant/extend/needles.hpp>
+#include <sextant/extend/passes.hpp>
+#include <sextant/plan/identity.hpp>
+#include <sextant/run/stop.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace sextant::extend {
+namespace {
+using nlohmann::json;
+
+/// Raised whenever a measurement would find other numbers than before.
+constexpr int revision = 1;
+
+std::string id_of(Work const& work, plan::World const& world, Arm const& arm, char const* probe, json const& how) {
+  json texts = json::array();
+  for (auto const& document : work.documents) texts.push_back(document.sha256);
+  json const all = {{"probe", probe},
+                    {"revision", revision},
+                    {"numerics", plan::numerics_revision},
+                    {"model", work.subject.sha256},
+                    {"documents", texts},
+                    {"lengths", work.settings.lengths},
+                    {"position", json::parse(plan::canonical_position(arm.position, world))},
+                    {"how", how}};
+  return plan::id_of(all.dump());
+}
+
+double sum(std::vector<int> const& lengths) { return std::accumulate(lengths.begin(), lengths.end(), 0.0); }
+}  // namespace
+
+void Settings::check(Subject const& subject, std::vector<Document> const& documents) const {
+  expect(!lengths.empty() && std::is_sorted(lengths.begin(), lengths.end()) && lengths.front() > 1 &&
+             std::adjacent_find(lengths.begin(), lengths.end()) == lengths.end(),
+         "the lengths must rise, from 2 tokens on");
+  expect(subject.position.trained_length > 1, subject.name, " does not say at which length it was trained");
+  expect(tail >= 1 && tail <= lengths.front(), "the tail is ", tail, " tokens, expected 1 to the shortest length, ",
+         lengths.front());
+  expect(tail <= subject.position.trained_length, "the tail is ", tail,
+         " tokens, expected at most the trained length, ", subject.position.trained_length);
+  expect(!documents.empty(), "there is no document of at least ", longest() + 1, " tokens");
+  for (auto const& document : documents)
+    expect(document.tokens.size() > static_cast<std::size_t>(longest()), document.name, " has ", document.tokens.size(),
+           " tokens, expected at least ", longest() + 1, " to read ", longest(), " of them");
+  if (depths > 0) make_needle(subject, documents.front(), lengths.front(), 0.5, 10000);
+}
+
+std::vector<Arm> make_arms(Subject const& subject, std::vector<std::vector<encoding::Choice>> const& scalings,
+                           Settings const& settings, encoding::Registry const& registry) {
+  std::vector<Arm> arms{{"none", subject.position, false}};
+  double const factor =
+      std::max(1.0, static_cast<double>(settings.longest()) / std::max(1, subject.position.trained_length));
+  for (auto const& list : scalings) {
+    Arm arm{"", subject.position, false};
+    for (auto choice : list) {
+      auto const given = choice.options.find("factor");
+      if (given != choice.options.end() && std::holds_alternative<encoding::Auto>(given->second))
+        given->second = factor;
+      arm.position.scalings.push_back(std::move(choice));
+    }
+    arm.label = spec::label_of(arm.position.scalings);
+    for (auto const& other : arms)
+      expect(other.label != arm.label, arm.label, " is asked for twice, expected scalings that differ");
+    encoding::Position const position(arm.position, registry, subject.network->position().shape(), settings.longest());
+    arm.follows_length = position.follows_length();
+    arms.push_back(std::move(arm));
+  }
+  return arms;
+}
+
+std::vector<Stage> stages_of(Work const& work) {
+  plan::World const world = plan::world_of(work.registry, {}, {});
+  auto const& settings = work.settings;
+  double const documents = static_cast<double>(work.documents.size());
+  std::vector<Stage> out;
+  auto const add = [&](Arm const& arm, char const* probe, json const& how, double tokens, auto measure) {
+    out.push_back({id_of(work, world, arm, probe, how), arm.label + "  " + probe, arm.label, tokens,
+                   [&work, &arm, measure](Exec const& exec, results::Claim const& claim, run::Progress& progress) {
+                     return measure(exec, work, arm, claim, progress);
+                   }});
+  };
+  for (auto const& arm : work.arms) {
+    add(arm, "lm_loss", {{"tail", settings.tail}},
+        documents * (arm.follows_length ? sum(settings.lengths) : settings.longest()), measure_losses);
+    if (&arm == &work.arms.front() && !stretched_lengths(work).empty())
+      add(arm, "window_control", {{"tail", settings.tail}},
+          documents * work.subject.position.trained_length * static_cast<double>(stretched_lengths(work).size()),
+          measure_window);
+    if (settings.rows > 0)
+      add(arm, "attention", {{"rows", settings.rows}}, sum(settings.lengths),
+          [](Exec const& exec, Work const& w, Arm const& a, results::Claim const&, run::Progress& progress) {
+            return measure_attention(exec, w, a, progress);
+          });
+    if (settings.depths > 0)
+      add(arm, "needle", {{"depths", settings.depths}}, sum(settings.lengths) * settings.depths,
+          [](Exec const& exec, Work const& w, Arm const& a, results::Claim const&, run::Progress& progress) {
+            return measure_needles(exec, w, a, progress);
+          });
+  }
+  return out;
+}
+
+void carry_out(Exec const& exec, std::vector<Stage> const& stages, results::Store const& store, bool quiet) {
+  double weight = 0;
+  for (auto const& stage : stages)
+    if (!store.done(stage.id)) weight += stage.tokens;
+  run::Progress progress(weight, quiet);
+  for (auto const& stage : stages) {
+    if (store.done(stage.id)) continue;
+    auto const claim = store.try_claim(stage.id);
+    if (!claim) {  // another process is at it, or has just done it
+      progress.skip(stage.tokens);
+      continue;
+    }
+    progress.start(stage.what, stage.tokens);
+    try {
+      store.write(*claim, stage.work(exec, *claim, progress));
+    } catch (run::Stopped const&) {
+      throw;
+    } catch (Error const& error) {
+      store.fail(*claim, error.what());
+      fail(stage.what, ": ", error.what());
+    }
+    progress.finish("done");
+  }
+}
+
+std::vector<results::Run> runs_of(std::vector<Stage> const& stages, Work const& work) {
+  std::vector<results::Run> out;
+  for (auto const& arm : work.arms) {
+    results::Run run{.encoding = work.subject.name, .scaling = arm.label};
+    std::string ids;
+    for (auto const& stage : stages)
+      if (stage.arm == arm.label) run.stages.push_back(stage.id), ids += stage.id;
+    run.id = plan::id_of(ids);
+    out.push_back(std::move(run));
+  }
+  return out;
+}
+
+}  // namespace sextant::extend
