@@ -20,7 +20,7 @@ TEST_CASE("cli: model show says what a file holds, also as JSON, and of the chec
   auto const imported = sextant_program({"import", data("tiny_llama.gguf"), "-o", checkpoint});
   INFO(imported.output);
   REQUIRE(imported.status == 0);
-  for (std::string const file : {data("tiny_llama.gguf"), checkpoint}) {
+  for (std::string const& file : {data("tiny_llama.gguf"), checkpoint}) {
     auto const shown = sextant_program({"model", "show", file, "--json"});
     INFO(shown.output);
     REQUIRE(shown.status == 0);
