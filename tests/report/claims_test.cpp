@@ -42,7 +42,7 @@ claims::Judgement judgement() {
       0.05,
       {outcome("far", Verdict::holds, "lm_loss.mean @ 64 {encoding=a} < 2"),
        outcome("near", Verdict::fails, "lm_loss.mean @ 64 {encoding=a} == lm_loss.mean @ 64 {encoding=b}", {5, "%"}),
-       outcome("open", Verdict::undecided, "lm_loss.mean @ 64 {encoding=a} >= 1 < 2"),
+       outcome("open", Verdict::undecided, "lm_loss.mean @ 64 {encoding=a} >= 1"),
        outcome("later", Verdict::out_of_reach, "lm_loss.mean @ 9 {encoding=a} > 2")}};
 }
 
