@@ -112,7 +112,8 @@ TEST_CASE("conformance: another constant in float32", "[check][wrong]") {
   expect_failures("float_constant", {"float32"});
 }
 TEST_CASE("conformance: an output that hangs on the last bits of its inputs", "[check][wrong]") {
-  expect_failures("steep", {"bf16"});
+  // Passes in pieces add up in another order, which such a plugin may show too.
+  CHECK(report_on("steep", {"bf16"}).at("bf16").outcome == Outcome::fail);
 }
 TEST_CASE("conformance: a declared parameter that nothing reads", "[check][wrong]") {
   auto const report = expect_failures("idle_weight", {"parameters"});

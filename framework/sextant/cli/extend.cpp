@@ -14,6 +14,7 @@
 #include <sextant/spec/number.hpp>
 #include <sextant/spec/yaml.hpp>
 #include <sextant/tasks/corpus.hpp>
+#include <sextant/tasks/token_documents.hpp>
 #include <sextant/tokens/tokenizer.hpp>
 
 #include <fmt/format.h>
@@ -32,10 +33,10 @@ using encoding::Choice;
 using encoding::Role;
 
 struct Arguments {
-  std::string model, output;
+  std::string model, corpus, output;
   std::vector<std::string> texts, with, lengths;
   std::string to;
-  int tail = 512, depths = 4, rows = 16;
+  int documents = 8, tail = 512, depths = 4, rows = 16;
   bool quiet = false;
 };
 
@@ -85,9 +86,15 @@ extend::Settings settings_of(Arguments const& a, int trained) {
   return out;
 }
 
-extend::Subject subject_of(pretrained::Source const& source, encoding::Registry const& registry) {
+using SharedTokenizer = std::shared_ptr<tokens::Tokenizer const>;
+
+SharedTokenizer tokenizer_of(pretrained::Source const& source) {
   expect(source.vocabulary.has_value(), source.path, " has no tokenizer, and `extend` reads text");
-  auto const tokenizer = std::make_shared<tokens::Tokenizer>(*source.vocabulary);
+  return std::make_shared<tokens::Tokenizer const>(*source.vocabulary);
+}
+
+extend::Subject subject_of(pretrained::Source const& source, SharedTokenizer const& tokenizer,
+                           encoding::Registry const& registry) {
   extend::Subject out;
   out.name = source.description.name.empty() ? fs::path(source.path).stem().string() : source.description.name;
   out.sha256 = sha256_file(source.path);
@@ -101,16 +108,21 @@ extend::Subject subject_of(pretrained::Source const& source, encoding::Registry 
   return out;
 }
 
-std::vector<extend::Document> documents_of(Arguments const& a, extend::Subject const& subject, int longest) {
+std::vector<extend::Document> documents_of(Arguments const& a, extend::Subject const& subject,
+                                           tokens::Tokenizer const& tokenizer, int longest) {
   std::vector<extend::Document> out;
+  auto const add = [&](std::string name, std::string identity, std::vector<std::int32_t> tokens) {
+    if (subject.bos) tokens.insert(tokens.begin(), *subject.bos);
+    out.push_back({std::move(name), sha256(identity), std::move(tokens)});
+  };
   for (auto const& file : a.texts) {
     std::string const text = read_file(file);
-    extend::Document document{fs::path(file).filename().string(), sha256(text), subject.encode(text)};
-    if (subject.bos) document.tokens.insert(document.tokens.begin(), *subject.bos);
-    expect(document.tokens.size() > static_cast<std::size_t>(longest), file, ": is ", document.tokens.size(),
-           " tokens, expected at least ", longest + 1, " to read ", longest, " of them");
-    out.push_back(std::move(document));
+    add(fs::path(file).filename().string(), text, subject.encode(text));
   }
+  if (a.corpus.empty()) return out;
+  auto const corpus = tasks::load_corpus(a.corpus, tasks::default_cache());
+  for (auto& document : tasks::documents(corpus, tokenizer, longest + 1, a.documents))
+    add(document.name, corpus.sha256 + "/" + document.name, std::move(document.ids));
   return out;
 }
 
@@ -167,8 +179,10 @@ void run(Arguments const& a, Context& context) {
     for (auto const& arm : arms_in(list)) scalings.push_back(scaling_of(arm, registry));
   auto const source = pretrained::open_source(pretrained::find_model(a.model, tasks::default_cache()), registry);
   auto const settings = settings_of(a, source.description.context_length);
-  auto const subject = subject_of(source, registry);
-  auto const documents = documents_of(a, subject, settings.longest());
+  auto const tokenizer = tokenizer_of(source);
+  expect(!a.texts.empty() || !a.corpus.empty(), "extend: there is nothing to read, expected --text or --corpus");
+  auto const subject = subject_of(source, tokenizer, registry);
+  auto const documents = documents_of(a, subject, *tokenizer, settings.longest());
   settings.check(subject, documents);
   auto const arms = extend::make_arms(subject, scalings, settings, registry);
   extend::Work const work{subject, documents, arms, settings, registry};
@@ -202,12 +216,16 @@ void add_extend(CLI::App& app, Context& context) {
   auto* const command = add_command(
       app, "extend", "Stretch a pretrained model without training: loss by length and position, passkeys, attention",
       {"extend smollm2 --text book.txt --with linear,ntk,yarn --to 16384",
+       "extend smollm2 --corpus faq --documents 8 --with linear,ntk,yarn,dynamic --to 16384",
        "extend model.gguf --text a.txt b.txt --with '{use: yarn, factor: 2}' dynamic --lengths 4096 8192 12288 16384",
        "extend smollm2 --text book.txt --with ntk --depths 0 --rows 0 --json"});
   auto const a = std::make_shared<Arguments>();
   command->add_option("model", a->model, "a GGUF file, a folder with config.json and safetensors, or a known model")
       ->required();
   command->add_option("--text", a->texts, "texts to read, each a document from its beginning")->type_name("FILE...");
+  command->add_option("--corpus", a->corpus, "read whole documents of a corpus, those that are long enough")
+      ->type_name("NAME");
+  command->add_option("--documents", a->documents, "at most so many of them (default 8)")->check(CLI::Range(1, 100000));
   command
       ->add_option("--with", a->with,
                    "scalings as in a spec, an arm each, parted by commas; a factor that is not given is longest / "
