@@ -20,7 +20,9 @@ void take(dialect::Read read, std::string const& source, encoding::Registry cons
   out.position = dialect::position_of(read.form, registry);
   if (out.position.trained_length == 0) out.position.trained_length = out.context_length;
   out.rotary_dim = static_cast<int>(dialect::number_of(options, "rotary_dim").value_or(out.config.head_dim));
-  out.remarks = read.remarks.assumed;
+  // That rows lie pair by pair is settled here, by moving them.
+  for (auto const& remark : read.remarks.assumed)
+    if (!remark.starts_with("files of architecture ")) out.remarks.push_back(remark);
 }
 
 std::string rope_keys(Gguf const& file, std::string const& arch, bool leave_scaling) {
