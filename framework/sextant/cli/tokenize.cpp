@@ -1,8 +1,10 @@
 // tokenize: a text as the tokens of a model.
 #include <sextant/base/file.hpp>
 #include <sextant/cli/command.hpp>
+#include <sextant/pretrained/store.hpp>
+#include <sextant/pretrained/vocabulary.hpp>
+#include <sextant/tasks/corpus.hpp>
 #include <sextant/tokens/tokenizer.hpp>
-#include <sextant/tokens/tokenizer_json.hpp>
 #include <sextant/tokens/utf8.hpp>
 
 #include <fmt/format.h>
@@ -16,7 +18,9 @@ namespace sextant::cli {
 namespace {
 using nlohmann::json;
 
-tokens::Tokenizer tokenizer_of(std::string const& path) { return tokens::Tokenizer(tokens::read_tokenizer_json(path)); }
+tokens::Tokenizer tokenizer_of(std::string const& model) {
+  return tokens::Tokenizer(pretrained::vocabulary_of(pretrained::find_model(model, tasks::default_cache())));
+}
 
 std::string text_of(std::string const& file) {
   if (file != "-") return read_file(file);
@@ -59,9 +63,10 @@ void add_tokenize(CLI::App& app, Context& context) {
   };
   auto* const command =
       add_command(app, "tokenize", "Print the tokens of a text: ids and pieces",
-                  {"tokenize tokenizer.json --text book.txt", "tokenize tokenizer.json --json --control < chat.txt"});
+                  {"tokenize smollm2 --text book.txt", "tokenize tokenizer.json --json --control < chat.txt"});
   auto const a = std::make_shared<Arguments>();
-  command->add_option("model", a->model, "a tokenizer.json")->required();
+  command->add_option("model", a->model, "a GGUF file, a tokenizer.json, a folder with one, or a model of the cache")
+      ->required();
   command->add_option("--text", a->text, "file to read; - for standard input")->capture_default_str();
   command->add_flag("--control", a->options.control, "control tokens written out in the text are tokens, not text");
   command->add_flag("--add", a->options.add, "begin and end with the tokens that the model asks for");
