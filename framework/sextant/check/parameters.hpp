@@ -15,6 +15,7 @@ class Parameters {
  public:
   explicit Parameters(nlohmann::json values);
 
+  nlohmann::json const& values() const { return values_; }
   std::optional<double> number(std::string const& name) const;
   double number(std::string const& name, double fallback) const { return number(name).value_or(fallback); }
   /// Throws also when it is absent.

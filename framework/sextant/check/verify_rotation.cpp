@@ -55,7 +55,8 @@ void turn(char const* precision, RopeCase const& made, encoding::Registry const&
 
 void check_case(results::Group const& group, encoding::Registry const& registry, VerifyCase& out) {
   Parameters const params(nlohmann::json::parse(group.attribute<std::string>("params", std::string("{}"))));
-  auto const made = rope_case(out.method, params, group.attribute<std::string>("layout", std::string("half")));
+  auto const made =
+      rope_case(out.method, params, group.attribute<std::string>("layout", std::string("half")), registry);
   if (!made) return mark_missing(out, out.method);
   if (auto const absent = absent_plugin(made->choice, registry); !absent.empty()) return mark_missing(out, absent);
   expect(made->head_dim == int(group.array("q").shape.back()), "params give head_dim ", made->head_dim, ", q is ",

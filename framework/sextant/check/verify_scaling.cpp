@@ -30,7 +30,7 @@ std::string words(nlohmann::json const& item, char const* key) {
 void check_case(nlohmann::json const& item, double rtol, encoding::Registry const& registry, VerifyCase& out) {
   expect(item.contains("params"), "params is absent");
   Parameters const params(item["params"]);
-  auto const made = rope_case(out.method, params, "half");
+  auto const made = rope_case(out.method, params, "half", registry);
   if (!made) return mark_missing(out, out.method);
   if (auto const absent = absent_plugin(made->choice, registry); !absent.empty()) return mark_missing(out, absent);
 

@@ -22,6 +22,7 @@ struct Kind {
   std::string name;  ///< "" when all layers are of one kind; else full_attention or sliding_attention
   Choice encoding;   ///< rope or segmented_theta; encoding.layers says which layers, where that is known
   std::vector<Choice> scalings;
+  int window = 0;  ///< tokens that attention of these layers spans; 0: all
 };
 
 struct Form {

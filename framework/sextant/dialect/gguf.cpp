@@ -115,13 +115,15 @@ void read_scaling(Read& out, Fields const& keys, std::string const& rope, std::s
   if (type == "linear" && factor != 1) kind.scalings.push_back({"linear", {{"factor", factor}}, {}});
 }
 
-void read_sliding(Read& out, Fields const& keys, std::string const& rope) {
+void read_sliding(Read& out, Fields const& keys, std::string const& arch) {
+  std::string const rope = arch + ".rope.";
   auto const base = keys.number(rope + "freq_base_swa", encoding::above(1));
   if (!base) return;
   auto& full = out.form.kinds.front();
   full.name = "full_attention";
   Kind sliding{"sliding_attention", full.encoding, {}};
   sliding.encoding.options["base"] = *base;
+  sliding.window = keys.whole(arch + ".attention.sliding_window").value_or(0);
   out.form.kinds.push_back(std::move(sliding));
   out.remarks.assume("sliding layers turn by freq_base_swa without a scaling, as llama.cpp does for Gemma 3");
 }
@@ -168,7 +170,7 @@ Read read_gguf(std::string const& text, std::string const& source, Given const& 
     out.remarks.assume("original_context_length is not given: context_length holds, as in llama.cpp");
   if (out.form.trained_length == 0) out.form.trained_length = told.trained_length;
   read_scaling(out, keys, rope, arch, registry);
-  read_sliding(out, keys, rope);
+  read_sliding(out, keys, arch);
   if (keys.find(rope + "scaling.finetuned"))
     out.remarks.lose("rope.scaling.finetuned: a note on the model's history, not on its rotation");
   return out;

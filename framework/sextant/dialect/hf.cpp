@@ -101,6 +101,7 @@ void read_nested(Read& out, Fields const& config, Fields const& block, Surroundi
     auto read = read_rope_block({entry.value, block.path_of(entry.key)}, tongue, around, registry, out.remarks);
     read.kind.name = entry.key;
     read.kind.encoding.layers = layers_of(config, entry.key);
+    if (entry.key == "sliding_attention") read.kind.window = config.whole("sliding_window").value_or(0);
     out.form.trained_length = std::max(out.form.trained_length, read.trained_length);
     out.form.kinds.push_back(std::move(read.kind));
   }
@@ -121,6 +122,7 @@ void read_one(Read& out, Fields const& config, Fields const& block, Surroundings
   full.encoding.layers = layers_of(config, full.name);
   Kind sliding{"sliding_attention", full.encoding, {}};
   sliding.encoding.options["base"] = *local;
+  sliding.window = config.whole("sliding_window").value_or(0);
   sliding.encoding.layers = layers_of(config, sliding.name);
   out.form.kinds.push_back(std::move(sliding));
 }

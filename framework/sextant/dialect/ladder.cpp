@@ -24,7 +24,7 @@ encoding::Position::Frequencies ladder(Kind const& kind, Form const& form, Regis
   encoding::Shape const shape{.heads = 1, .kv_heads = 1, .head_dim = width, .model_dim = width};
   encoding::Position const position({{everywhere}, kind.scalings, form.trained_length}, registry, shape, length);
   auto const& term = position.terms().front();
-  return position.frequencies(term, position.initial_weights(term));
+  return position.frequencies(term, position.initial_weights(term), nullptr, length);
 }
 
 double largest_difference(encoding::Position::Frequencies const& a, encoding::Position::Frequencies const& b) {

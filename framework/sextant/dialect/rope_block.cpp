@@ -120,8 +120,11 @@ Method const* method_of(Fields const& block, Tongue const& tongue) {
        did_you_mean(type, names), nearest(type, names).empty() ? "" : " (known: " + join(names) + ")");
 }
 
-void refuse_foreign(Fields const& block, Method const& method, Tongue const& tongue) {
+void refuse_foreign(Fields const& block, Method const& method, Tongue const& tongue, bool pass_over) {
   auto known = words_of(method);
+  for (auto const& other : tongue.methods)
+    if (pass_over)
+      for (auto const& word : words_of(other)) known.push_back(word);
   if (std::string_view(method.type) == "dynamic") known.push_back("original_max_position_embeddings");
   for (auto const& entry : block.node().entries)
     for (auto const& other : tongue.methods) {
@@ -251,7 +254,7 @@ void read_turns(Fields const& block, bool proportional, Surroundings const& arou
     options["turning"] = *share;
   else if (around.head_width == 0)
     options["share"] = *share;
-  else if (around.cuts)
+  else if (around.as_transformers)
     options["rotary_dim"] = static_cast<std::int64_t>(*share * around.head_width);
   else
     options["rotary_dim"] = static_cast<std::int64_t>(channels_of(*share, around.head_width, where));
@@ -261,7 +264,7 @@ void read_turns(Fields const& block, bool proportional, Surroundings const& arou
 BlockRead read_rope_block(Fields const& block, Tongue const& tongue, Surroundings const& around,
                           Registry const& registry, Remarks& remarks) {
   Method const& method = *method_of(block, tongue);
-  refuse_foreign(block, method, tongue);
+  refuse_foreign(block, method, tongue, around.as_transformers);
   BlockRead out;
   out.kind.encoding.use = "rope";
   bool const proportional = std::string_view(method.type) == "proportional";

@@ -37,13 +37,16 @@ struct Tongue {
 Tongue const& transformers();
 Tongue const& transformers4();
 Tongue const& vllm();
+/// That of tests/data/scaling.json and the like: transformers' words, and two methods more.
+Tongue const& reference_cases();
 
 /// What stands around a block; 0 or empty: not said.
 struct Surroundings {
   int head_width = 0, most = 0, original = 0;  ///< `most`: max_position_embeddings; `original`: beside it
   std::optional<double> base, share;           ///< rope_theta and partial_rotary_factor outside the block
   double otherwise = 0;                        ///< base where neither says one; 0: leave it open
-  bool cuts = false;  ///< a share that is no whole number of channels is cut towards zero, as transformers does
+  /// A share that is no whole number of channels is cut towards zero, and keys of other methods are passed over.
+  bool as_transformers = false;
 };
 
 struct BlockRead {

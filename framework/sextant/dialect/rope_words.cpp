@@ -41,6 +41,17 @@ Tongue const& transformers() {
   return tongue;
 }
 
+Tongue const& reference_cases() {
+  static Tongue const tongue = [] {
+    Tongue words{"the reference cases", hugging_face(), {}, true};
+    words.methods.push_back({"ntk", "ntk", factor_alone});
+    words.methods.push_back(
+        {"ntk_by_parts", "ntk_by_parts", with_original({{"factor", "factor"}, {"alpha", "alpha"}, {"beta", "beta"}})});
+    return words;
+  }();
+  return tongue;
+}
+
 Tongue const& transformers4() {
   static Tongue const tongue{"transformers 4",
                              hugging_face(),
