@@ -11,8 +11,9 @@
 
 namespace sextant::cli {
 
-/// 0 done, 2 asked for something wrong, 3 a run failed, 4 a claim does not hold, 130 stopped on request.
-enum Exit { done = 0, wrong = 2, failed = 3, unproven = 4, stopped = 130 };
+/// 0 done, 1 doctor found a fault or advise knows nothing, 2 asked for something wrong, 3 a run failed, 4 a claim does not
+/// hold, 130 stopped on request.
+enum Exit { done = 0, faults = 1, wrong = 2, failed = 3, unproven = 4, stopped = 130 };
 
 struct Context {
   std::vector<std::string> plugins;  ///< --plugin
@@ -51,6 +52,8 @@ void add_model(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
 void add_extend(CLI::App& app, Context& context);
 void add_convert(CLI::App& app, Context& context);
+void add_doctor(CLI::App& app, Context& context);
+void add_advise(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 void add_plugin(CLI::App& app, Context& context);
 void add_completion(CLI::App& app, Context& context);

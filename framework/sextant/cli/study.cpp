@@ -3,6 +3,7 @@
 #include <sextant/base/kokkos.hpp>
 #include <sextant/base/session.hpp>
 #include <sextant/cli/specs.hpp>
+#include <sextant/doctor/files.hpp>
 #include <sextant/report/claims.hpp>
 #include <sextant/report/html.hpp>
 #include <sextant/report/load.hpp>
@@ -154,17 +155,22 @@ void add_validate(CLI::App& app, Context& context) {
     auto& registry = context.registry();
     spec::Spec const spec = read_spec(*arguments, registry);
     plan::Plan const plan = plan_of(spec, registry, context.threads);
+    Session const kokkos(context.threads);
+    auto const diagnosis = doctor::diagnose_spec(spec, {}, registry);
     if (context.json)
       fmt::print("{}\n", nlohmann::json{{"study", spec.study},
                                         {"tier", spec.tier},
                                         {"resolved", spec.resolved},
                                         {"train_stages", plan.train.size()},
                                         {"evaluate_stages", plan.evaluate.size()},
-                                        {"notes", plan.notes}}
+                                        {"notes", plan.notes},
+                                        {"findings", doctor::diagnosis_json(diagnosis)["findings"]}}
                              .dump(2));
     else {
       fmt::print("{}", spec.resolved);
       for (auto const& note : plan.notes) fmt::print(stderr, "note: {}\n", note);
+      for (auto const& found : diagnosis.findings)
+        fmt::print(stderr, "note: {}: {}: {}; {}\n", found.place, found.check, found.evidence, found.remedy);
       fmt::print(stderr, "{} is valid: {} models to train, {} measurements\n", spec.file, plan.train.size(),
                  plan.evaluate.size());
     }
