@@ -47,10 +47,15 @@ TEST_CASE("cli: every registered scaling can be chosen from the command line", "
   auto const scalings = nlohmann::json::parse(sextant_program({"list", "scalings", "--json"}).output);
   REQUIRE(scalings.size() >= 3);
   for (auto const& scaling : scalings) {
-    std::string const set = "position.scaling={use: " + std::string(scaling["name"]) + ", factor: 2}";
-    auto const plan =
-        sextant_program({"plan", quickstart(), "--set", "vary=[]", "--set", "position.encoding=rope", "--set", set});
-    INFO(plan.output);
+    std::string const name = scaling["name"], page = sextant_program({"describe", name}).output;
+    auto const example = page.find("\nexample  ");
+    std::string const chosen =
+        example == std::string::npos ? name : page.substr(example + 10, page.find('\n', example + 1) - example - 10);
+    bool const of_biases = holds(page, "(scaling, biases)");
+    auto const plan = sextant_program({"plan", quickstart(), "--set", "vary=[]", "--set", "claims.list=[]", "--set",
+                                       std::string("position.encoding=") + (of_biases ? "alibi" : "rope"), "--set",
+                                       "position.scaling=" + chosen});
+    INFO(chosen << "\n" << plan.output);
     CHECK(plan.status == 0);
   }
 }
@@ -64,9 +69,9 @@ TEST_CASE("cli: more threads than a backend has are refused", "[cli][threads]") 
 
 TEST_CASE("cli: help of every command ends with examples", "[cli]") {
   for (std::string const command :
-       {"list",   "describe", "validate", "plan",    "run",    "status",    "compare", "check",
-        "report", "plot",     "cite",     "inspect", "model",  "import",    "extend",  "convert",
-        "corpus", "tokenize", "env",      "verify",  "plugin", "completion"}) {
+       {"list",   "describe", "validate", "plan",     "run",    "status", "compare", "check",
+        "report", "plot",     "cite",     "inspect",  "advise", "doctor", "model",   "import",
+        "extend", "convert",  "corpus",   "tokenize", "env",    "verify", "plugin",  "completion"}) {
     auto const help = sextant_program({command, "--help"});
     CHECK(help.status == 0);
     CHECK(holds(help.output, "Examples:\n  sextant " + command));
