@@ -186,7 +186,7 @@ void verify_model(json const& file, VerifyOptions const& options, encoding::Regi
   for (auto const& run : file.at("runs")) {
     std::string const method = run.at("method");
     add_case(report, run.at("name"), method, [&](VerifyCase& out) {
-      auto const made = rope_case(method, Parameters(run.at("params")), "half");
+      auto const made = rope_case(method, Parameters(run.at("params")), "half", registry);
       if (!made) return mark_missing(out, method);
       if (auto const absent = absent_plugin(made->choice, registry); !absent.empty()) return mark_missing(out, absent);
       Worst worst;
