@@ -22,7 +22,7 @@ class Dice {
 };
 
 // A scaling with random options, as a spec writes it. Options that only some dialects hold are given where `all`.
-std::string scaling_of(std::string const& name, Dice& dice, bool all, int pairs) {
+std::string scaling_of(std::string const& name, Dice& dice, bool all, int pairs, int trained) {
   std::string out = "{use: " + name;
   auto const put = [&](char const* option, auto value) { out += text(", ", option, ": ", spec::number_text(value)); };
   auto const list = [&](char const* option) {
@@ -32,9 +32,10 @@ std::string scaling_of(std::string const& name, Dice& dice, bool all, int pairs)
   };
   double const factor = dice.coin() ? dice.of<double>({2, 4, 8, 40}) : dice.real(1.1, 64);
   if (name == "longrope") list("short_factor"), list("long_factor");
-  if (name != "longrope" || all) put("factor", factor);
-  if (name == "yarn" || name == "llama3" || name == "longrope")
-    put("original_length", double(dice.of<int>({2048, 4096})));
+  put("factor",
+      name == "longrope" ? dice.of<double>({2, 4, 8, 40}) : factor);  // longrope's may be a quotient of lengths
+  if (name == "longrope") put("original_length", double(trained));
+  if (name == "yarn" || name == "llama3") put("original_length", double(dice.of<int>({2048, 4096})));
   if (name == "yarn" && dice.coin()) put("beta_fast", dice.real(20, 64)), put("beta_slow", dice.real(0.5, 3));
   if (name == "yarn" && all && dice.coin()) out += ", truncate: false";
   if (name == "yarn" && all && dice.coin())
@@ -89,7 +90,7 @@ TEST_CASE("dialect: a position block comes back from every dialect as it went", 
         int const width = dice.of<int>({64, 128}), trained = dice.of<int>({2048, 4096});
         bool const part = dice.coin() && dialect != "llamacpp";
         int const turned = part ? width / 2 : width;
-        std::string scaling = name == "none" ? "none" : scaling_of(name, dice, holds_all(dialect), turned / 2);
+        std::string scaling = name == "none" ? "none" : scaling_of(name, dice, holds_all(dialect), turned / 2, trained);
         std::string const block =
             text("position:\n  encoding: {use: rope, base: ", dice.of<int>({10000, 500000, 123457}),
                  part ? text(", rotary_dim: ", turned) : "", "}\n  scaling: ", scaling, "\n  trained_length: ", trained,

@@ -50,6 +50,12 @@ int reach_of(Form const& form) {
   return static_cast<int>(std::lround(std::min(form.trained_length * factor, 1e9)));
 }
 
+Option const& option_of(Registry const& registry, char const* scaling, std::string const& name) {
+  for (auto const& option : registry.describe(Role::scaling, scaling).options)
+    if (option.name == name) return option;
+  fail("the scaling ", scaling, " of this build has no option ", name);
+}
+
 namespace {
 Choice computed(Choice scaling) {
   for (char const* name : {"attention_factor", "mscale", "mscale_all_dim"}) scaling.options.erase(name);
@@ -74,12 +80,6 @@ void multiply_magnitude(Choice& scaling, double relative, Kind const& kind, Form
 }
 
 namespace {
-Option const& option_of(Registry const& registry, char const* scaling, std::string const& name) {
-  for (auto const& option : registry.describe(Role::scaling, scaling).options)
-    if (option.name == name) return option;
-  fail("the scaling ", scaling, " of this build has no option ", name);
-}
-
 std::vector<std::string> words_of(Method const& method) {
   std::vector<std::string> keys = {"rope_type", "type", "rope_theta", "partial_rotary_factor"};
   for (auto const& word : method.words) keys.push_back(word.key);
@@ -219,7 +219,8 @@ Choice read_scaling(Fields const& block, Method const& method, BlockRead& out, S
     if (name == "original_length" || name == "factor") continue;
     Option const& option = option_of(registry, method.scaling, word.option);
     auto const value = block.option(word.key, option);
-    if (!value && !option.fallback) block.missing(word.key, text(method.type, " needs ", spec::introduce(option)));
+    if (!value && (!option.fallback || (word.needed && !around.as_transformers)))
+      block.missing(word.key, text(method.type, " needs ", spec::introduce(option)));
     if (value) scaling.options[word.option] = *value;
   }
   if (takes("factor"))

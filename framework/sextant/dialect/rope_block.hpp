@@ -11,6 +11,7 @@ namespace sextant::dialect {
 struct Word {
   char const* option;
   char const* key;
+  bool needed = false;  ///< their readers take no default for it
 };
 
 /// How a block says what multiplies cos and sin.
@@ -61,6 +62,8 @@ BlockRead read_rope_block(Fields const& block, Tongue const& tongue, Surrounding
 nlohmann::ordered_json write_rope_block(Kind const& kind, Form const& form, Tongue const& tongue,
                                         Registry const& registry, Remarks& remarks);
 
+/// An option of a scaling. Throws Error where the scaling or the option is not there.
+encoding::Option const& option_of(Registry const& registry, char const* scaling, std::string const& name);
 /// The one scaling of a kind, or nullptr. Throws Error for several, and for anything that is not one rotary encoding.
 Choice const* only_scaling(Kind const& kind, char const* dialect);
 /// Channels that turn of width_of(kind), from a share of them. Throws Error with legal shares nearby.

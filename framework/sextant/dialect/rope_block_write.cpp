@@ -47,6 +47,8 @@ void write_scaling(ordered_json& block, Choice const& scaling, Kind const& kind,
     written.push_back(word.option);
     if (auto const it = scaling.options.find(word.option); it != scaling.options.end())
       block[word.key] = json_of(it->second);
+    else if (word.needed)  // the plugin's default, written out
+      block[word.key] = json_of(option_of(registry, method->scaling, word.option).fallback.value());
     else if (std::string_view(word.option) == "original_length")
       fail(scaling.use, " needs original_max_position_embeddings in ", tongue.name,
            ", and neither original_length nor a trained length is said: give --trained");

@@ -13,8 +13,9 @@ std::vector<Word> with_original(std::vector<Word> words) {
 std::vector<Word> const factor_alone = {{"factor", "factor"}};
 std::vector<Word> const yarn_words = with_original(
     {{"factor", "factor"}, {"beta_fast", "beta_fast"}, {"beta_slow", "beta_slow"}, {"truncate", "truncate"}});
-std::vector<Word> const llama3_words = with_original(
-    {{"factor", "factor"}, {"low_freq_factor", "low_freq_factor"}, {"high_freq_factor", "high_freq_factor"}});
+std::vector<Word> const llama3_words = with_original({{"factor", "factor"},
+                                                      {"low_freq_factor", "low_freq_factor", true},
+                                                      {"high_freq_factor", "high_freq_factor", true}});
 std::vector<Word> const lists = with_original({{"short_factor", "short_factor"}, {"long_factor", "long_factor"}});
 
 std::vector<Word> plus(std::vector<Word> words, std::vector<Word> const& more) {
