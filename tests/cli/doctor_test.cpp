@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "support/process.hpp"
+#include "support/temp_folder.hpp"
 
 using namespace sextant;
 using nlohmann::json;
@@ -36,9 +37,11 @@ TEST_CASE("doctor: what it cannot read ends with status 2", "[cli][doctor][rejec
 }
 
 TEST_CASE("validate: prints what the doctor finds in a spec as notes", "[cli][doctor]") {
-  auto const out = sextant_program({"validate", data("doctor/neighbour.yaml"), "--set", "data.corpus=clean.yaml"});
+  test::TempFolder const folder;
+  write_file_atomically(folder / "text.txt", std::string(20000, 'a'));
+  auto const out = sextant_program(
+      {"validate", data("doctor/neighbour.yaml"), "--set", "data.corpus=" + (folder / "text.txt").string()});
   INFO(out.output);
-  if (holds(out.output, "no corpus")) SKIP("the corpus is not installed");
   CHECK(holds(out.output, "neighbour.yaml:5:13: neighbour: the bias leaves the token before"));
 }
 
