@@ -192,6 +192,24 @@ TEST_CASE("plan: the tree marks what is done, and the JSON form holds the same",
   CHECK(json["train"][0]["determined_by"]["model"]["layers"] == 2);
 }
 
+TEST_CASE("plan: the matrices that a map of several coordinates keeps of each point are counted", "[plan]") {
+  auto const world = test::world_with_plugins();
+  spec::Model model;
+  model.layers = 3, model.width = 64, model.heads = model.kv_heads = 2, model.head_width = 32;
+  encoding::Choice line{"liere", {}, {}}, plane{"liere", {{"axes", std::int64_t{2}}}, {}};
+  plane.options["grid"] = std::vector<double>{4, 4};
+  auto const one = world.position(model, {{line}, {}, 16}, 16), two = world.position(model, {{plane}, {}, 16}, 16);
+  CHECK(one.kept_bytes == 0);
+  CHECK(two.kept_bytes == 3 * 2 * 32 * 32 * 4);  // layers, heads, a matrix of floats
+  plan::Machine const machine;
+  auto const cost = [&](plan::PositionFacts const& facts) {
+    return plan::evaluate_cost(model, {.lengths = {16}, .windows = 5}, 5, 16, facts, machine).bytes;
+  };
+  auto bare = two;
+  bare.kept_bytes = 0;
+  CHECK(cost(two) - cost(bare) == 5 * 16 * two.kept_bytes);
+}
+
 TEST_CASE("plan: the quickstart plans with the plugins of this build, at every tier", "[plan][quickstart]") {
   auto const folder = fs::path(std::getenv("SEXTANT_SOURCE")) / "experiments/quickstart";
   auto const spec = spec::load_spec(folder, {}, encoding::Registry::global());

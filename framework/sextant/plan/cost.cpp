@@ -72,7 +72,8 @@ Cost train_cost(Model const& model, spec::Train const& train, PositionFacts cons
   double const tokens = static_cast<double>(train.rows) * train.length;
   cost.flop = 3 * forward_flop(model, tokens, train.length) * train.steps;
   cost.bytes = 4 * 4.0 * static_cast<double>(cost.parameters) +
-               activation_bytes(model, train.rows, train.length, true) + tokens * position.token_bytes;
+               activation_bytes(model, train.rows, train.length, true) +
+               tokens * (position.token_bytes + position.kept_bytes);
   cost.seconds = cost.flop / (machine.gflops * 1e9);
   return cost;
 }
@@ -87,7 +88,7 @@ Cost evaluate_cost(Model const& model, spec::Evaluation const& evaluation, int r
   cost.parameters = parameters_of(model, position);
   cost.flop = forward_flop(model, static_cast<double>(evaluation.windows) * seen, seen);
   cost.bytes = 4.0 * static_cast<double>(cost.parameters) + activation_bytes(model, rows, seen, false) +
-               static_cast<double>(rows) * seen * position.token_bytes / model.layers;
+               static_cast<double>(rows) * seen * (position.token_bytes / model.layers + position.kept_bytes);
   cost.seconds = cost.flop / (machine.gflops * 1e9);
   return cost;
 }

@@ -26,6 +26,7 @@ struct PositionFacts {
   int table_length = 0;         ///< > 0: positions must stay below
   std::optional<encoding::PositionSampler> sampler;
   double token_bytes = 0;  ///< what the encodings of all layers keep of a token beside query, key and value
+  double kept_bytes = 0;   ///< the same, of what all layers keep also when no backward will run
 };
 
 inline constexpr int vocabulary = 256;  ///< bytes

@@ -38,6 +38,18 @@ double bytes_of(encoding::Position const& position, int layer, spec::Model const
     bytes += sizeof(float) * static_cast<double>(width) * (branches * model.heads + key_sets * model.kv_heads);
   return bytes;
 }
+
+/// What the maps of a layer keep of a token until they are used again. A map of several coordinates has a matrix of its own for
+/// every point and head: as large as its blocks, and at most this.
+double kept_bytes_of(encoding::Position const& position, int layer) {
+  double bytes = 0;
+  for (auto const& term : position.terms()) {
+    auto const stages = term.encoding->stages(term.shape);
+    if (term.acts_in(layer) && stages.transform && stages.axes > 1)
+      bytes += sizeof(float) * static_cast<double>(term.channels) * term.channels * term.heads;
+  }
+  return bytes;
+}
 }  // namespace
 
 World world_of(encoding::Registry const& registry, std::function<CorpusFacts(spec::Data const&)> corpus,
@@ -78,7 +90,10 @@ World world_of(encoding::Registry const& registry, std::function<CorpusFacts(spe
       for (int layer = 0; parameter.info.per_layer && layer < model.layers; ++layer) copies += term.acts_in(layer);
       facts.parameters += static_cast<std::int64_t>(parameter.info.size()) * copies;
     }
-    for (int layer = 0; layer < model.layers; ++layer) facts.token_bytes += bytes_of(position, layer, model);
+    for (int layer = 0; layer < model.layers; ++layer) {
+      facts.token_bytes += bytes_of(position, layer, model);
+      facts.kept_bytes += kept_bytes_of(position, layer);
+    }
     return facts;
   };
   return world;
