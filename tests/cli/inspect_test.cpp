@@ -32,13 +32,15 @@ TEST_CASE("inspect: every encoding is inspected, and every analysis has a value 
   std::set<std::string> done;
   for (auto const& combination : encodings) {
     std::string const name = combination["first"];
+    if (done.count(name)) continue;
     auto const page = json::parse(sextant_program({"describe", name, "--json"}).output);
     bool required = page["takes_parts"];
     for (auto const& option : page["options"]) required = required || option["default"].is_null();
     // Encodings of several axes ask how positions lie on a grid, and refuse until told.
-    if (required || name == "rope2d" || name == "rope3d" || !done.insert(name).second) continue;
+    done.insert(name);
+    if (required || name == "rope2d" || name == "rope3d") continue;
     INFO(name);
-    auto const found = inspect_json({name, "--length", "256", "--trained", "64", "--heads", "2", "--head-width", "64"});
+    auto const found = inspect_json({name, "--length", "64", "--trained", "32", "--heads", "2", "--head-width", "16"});
     for (auto const& analysis : analyses) {
       REQUIRE(found.contains(analysis));
       if (found[analysis].is_object() && found[analysis].contains("does_not_apply"))
