@@ -5,6 +5,7 @@
 #include <sextant/extend/tables.hpp>
 #include <sextant/report/text.hpp>
 #include <sextant/results/compare.hpp>
+#include <sextant/statistics/sample.hpp>
 
 #include <catch2/catch_all.hpp>
 
@@ -69,7 +70,7 @@ double tail_alone(Case const& c, Arm const& arm, Document const& document, int f
   auto network = seen_by(c.work(), arm, length);
   auto const loss =
       losses(Exec(), network, std::span(document.tokens).subspan(std::size_t(from), std::size_t(length) + 1));
-  return mean(loss, loss.size() - std::size_t(tail), loss.size());
+  return statistics::mean(std::span(loss).last(std::size_t(tail)));
 }
 
 results::Group const& run_of(results::Group const& study, std::string const& scaling) {

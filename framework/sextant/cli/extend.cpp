@@ -2,6 +2,7 @@
 #include <sextant/base/file.hpp>
 #include <sextant/base/session.hpp>
 #include <sextant/cli/command.hpp>
+#include <sextant/cli/specs.hpp>
 #include <sextant/extend/extend.hpp>
 #include <sextant/extend/tables.hpp>
 #include <sextant/pretrained/source.hpp>
@@ -10,9 +11,6 @@
 #include <sextant/report/load.hpp>
 #include <sextant/run/provenance.hpp>
 #include <sextant/run/stop.hpp>
-#include <sextant/spec/choices.hpp>
-#include <sextant/spec/number.hpp>
-#include <sextant/spec/yaml.hpp>
 #include <sextant/tasks/corpus.hpp>
 #include <sextant/tasks/token_documents.hpp>
 #include <sextant/tokens/tokenizer.hpp>
@@ -40,14 +38,6 @@ struct Arguments {
   bool quiet = false;
 };
 
-int tokens_of(std::string const& given, char const* option) {
-  auto const number = spec::parse_number(given);
-  double const value = number ? spec::as_double(*number) : 0;
-  expect(number && value == std::floor(value) && value >= 2 && value <= (1 << 24), "extend: ", option, " is ", given,
-         ", expected a whole number of tokens from 2 to ", 1 << 24);
-  return static_cast<int>(value);
-}
-
 /// linear,{use: yarn, factor: 2},[abf, linear]: commas outside brackets part the arms.
 std::vector<std::string> arms_in(std::string const& list) {
   std::vector<std::string> out(1);
@@ -65,20 +55,18 @@ std::vector<std::string> arms_in(std::string const& list) {
 
 /// What stands in a spec under position.scaling; a factor that is asked for and not given is auto.
 std::vector<Choice> scaling_of(std::string const& text, encoding::Registry const& registry) {
-  spec::Catalogue const catalogue(registry);
   std::string written = text;
   if (auto const name = written.substr(written.find_first_not_of(' ')); registry.has(Role::scaling, name))
     for (auto const& option : registry.describe(Role::scaling, name).options)
       if (option.name == "factor" && !option.fallback) written = "{use: " + name + ", factor: auto}";
-  spec::Reading reading{catalogue, {}};
-  return spec::read_choices(spec::parse_yaml(written, "--with"), Role::scaling, "--with", reading);
+  return choices_of(written, Role::scaling, "--with", registry);
 }
 
 extend::Settings settings_of(Arguments const& a, int trained) {
   extend::Settings out;
   out.tail = a.tail, out.depths = a.depths, out.rows = a.rows;
-  int const to = a.to.empty() ? 2 * trained : tokens_of(a.to, "--to");
-  for (auto const& length : a.lengths) out.lengths.push_back(tokens_of(length, "--lengths"));
+  int const to = a.to.empty() ? 2 * trained : token_count(a.to, "extend: --to");
+  for (auto const& length : a.lengths) out.lengths.push_back(token_count(length, "extend: --lengths"));
   if (out.lengths.empty())
     for (int const length : {trained / 2, trained, (trained + to) / 2})
       if (length < to && length >= a.tail) out.lengths.push_back(length);
@@ -220,8 +208,7 @@ void add_extend(CLI::App& app, Context& context) {
        "extend model.gguf --text a.txt b.txt --with '{use: yarn, factor: 2}' dynamic --lengths 4096 8192 12288 16384",
        "extend smollm2 --text book.txt --with ntk --depths 0 --rows 0 --json"});
   auto const a = std::make_shared<Arguments>();
-  command->add_option("model", a->model, "a GGUF file, a folder with config.json and safetensors, or a known model")
-      ->required();
+  command->add_option("model", a->model, "a GGUF file, a checkpoint of `sextant import`, or a known model")->required();
   command->add_option("--text", a->texts, "texts to read, each a document from its beginning")->type_name("FILE...");
   command->add_option("--corpus", a->corpus, "read whole documents of a corpus, those that are long enough")
       ->type_name("NAME");

@@ -3,9 +3,7 @@
 #include <sextant/base/session.hpp>
 #include <sextant/cli/command.hpp>
 #include <sextant/cli/inspection.hpp>
-#include <sextant/spec/choices.hpp>
-#include <sextant/spec/number.hpp>
-#include <sextant/spec/yaml.hpp>
+#include <sextant/cli/specs.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -22,29 +20,13 @@ struct Arguments {
   std::uint64_t seed = 1;
 };
 
-// What stands in a spec under position.encoding or position.scaling, from the command line.
-std::vector<encoding::Choice> choices_of(std::string const& text, Role role, encoding::Registry const& registry) {
-  char const* const word = role == Role::encoding ? "encoding" : "scaling";
-  spec::Catalogue const catalogue(registry);
-  spec::Reading reading{catalogue, {}};
-  return spec::read_choices(spec::parse_yaml(text, word), role, word, reading);
-}
-
-double tokens(std::string const& text, char const* option) {
-  auto const number = spec::parse_number(text);
-  double const value = number ? spec::as_double(*number) : 0;
-  expect(number && value == std::floor(value) && value >= 2 && value <= (1 << 24), "inspect: ", option, " is ", text,
-         ", expected a whole number of tokens from 2 to ", 1 << 24);
-  return value;
-}
-
 void run(Arguments const& a, Context& context) {
   Session const kokkos(context.threads);
   auto const& registry = context.registry();
-  encoding::PositionChoice choice{choices_of(a.encoding, Role::encoding, registry), {}, 0};
-  if (!a.scaling.empty()) choice.scalings = choices_of(a.scaling, Role::scaling, registry);
-  double const length = tokens(a.length, "--length");
-  if (!a.trained.empty()) choice.trained_length = static_cast<int>(tokens(a.trained, "--trained"));
+  encoding::PositionChoice choice{choices_of(a.encoding, Role::encoding, "encoding", registry), {}, 0};
+  if (!a.scaling.empty()) choice.scalings = choices_of(a.scaling, Role::scaling, "scaling", registry);
+  double const length = token_count(a.length, "inspect: --length");
+  if (!a.trained.empty()) choice.trained_length = token_count(a.trained, "inspect: --trained");
   expect(a.head >= 0 && a.head < a.heads, "inspect: --head is ", a.head, ", expected 0 to ", a.heads - 1);
   encoding::Shape const shape{.heads = a.heads,
                               .kv_heads = a.kv_heads > 0 ? a.kv_heads : a.heads,

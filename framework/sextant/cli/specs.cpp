@@ -1,10 +1,14 @@
 #include <sextant/base/file.hpp>
 #include <sextant/cli/specs.hpp>
 #include <sextant/run/stages.hpp>
+#include <sextant/spec/choices.hpp>
+#include <sextant/spec/number.hpp>
+#include <sextant/spec/yaml.hpp>
 #include <sextant/tasks/corpus.hpp>
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <thread>
 
 namespace sextant::cli {
@@ -23,6 +27,22 @@ std::shared_ptr<SpecArguments> takes_spec(CLI::App* command) {
 void takes_folder(CLI::App* command, SpecArguments& arguments) {
   command->add_option("-o,--output", arguments.folder, "folder of the study (default: results/<study>)")
       ->type_name("FOLDER");
+}
+
+std::vector<encoding::Choice> choices_of(std::string const& text, encoding::Role role, std::string const& argument,
+                                         encoding::Registry const& registry) {
+  spec::Catalogue const catalogue(registry);
+  spec::Reading reading{catalogue, {}};
+  return spec::read_choices(spec::parse_yaml(text, argument), role, argument, reading);
+}
+
+int token_count(std::string const& text, std::string const& argument) {
+  constexpr int most = 1 << 24;
+  auto const number = spec::parse_number(text);
+  double const value = number ? spec::as_double(*number) : 0;
+  expect(number && value == std::floor(value) && value >= 2 && value <= most, argument, " is ", text,
+         ", expected a whole number of tokens from 2 to ", most);
+  return static_cast<int>(value);
 }
 
 int threads_of(int asked) { return asked > 0 ? asked : static_cast<int>(std::thread::hardware_concurrency()); }

@@ -18,6 +18,13 @@ std::shared_ptr<SpecArguments> takes_spec(CLI::App* command);
 /// Adds -o.
 void takes_folder(CLI::App* command, SpecArguments& arguments);
 
+/// What stands in a spec under position.encoding or position.scaling, given on the command line as `argument`.
+std::vector<encoding::Choice> choices_of(std::string const& text, encoding::Role role, std::string const& argument,
+                                         encoding::Registry const& registry);
+
+/// A whole number of tokens, from 2 to 2^24. Throws Error beginning with `argument`.
+int token_count(std::string const& text, std::string const& argument);
+
 /// Threads that a command computes with, given --threads.
 int threads_of(int asked);
 

@@ -3,6 +3,7 @@
 #include <sextant/kernels/attention_statistics.hpp>
 #include <sextant/results/table.hpp>
 #include <sextant/run/stop.hpp>
+#include <sextant/statistics/sample.hpp>
 
 namespace sextant::extend {
 namespace {
@@ -54,7 +55,7 @@ results::Group measure_attention(Exec const& exec, Work const& work, Arm const& 
                       .length = lengths[n],
                       .region = "all heads",
                       .metric = metric,
-                      .value = mean(values, 0, cells),
+                      .value = statistics::mean(values),
                       .n = static_cast<std::int64_t>(cells) * work.settings.rows,
                       .units = units});
     };

@@ -3,10 +3,12 @@
 #include <sextant/results/file.hpp>
 #include <sextant/results/table.hpp>
 #include <sextant/run/stop.hpp>
+#include <sextant/statistics/sample.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace sextant::extend {
 namespace {
@@ -46,16 +48,16 @@ class Region {
   void write(Group& eval, results::ResultTable& rows, std::string const& probe, std::int64_t tokens) const {
     std::vector<double> value, error, all;
     for (std::size_t n = 0; n < each_.size(); ++n) {
-      auto const found = estimate(each_[n]);
-      value.push_back(found.value);
-      error.push_back(found.error);
+      double const count = static_cast<double>(each_[n].size());
+      value.push_back(statistics::mean(each_[n]));
+      error.push_back(count > 1 ? statistics::sample_sd(each_[n]) / std::sqrt(count) : std::nan(""));
       all.insert(all.end(), each_[n].begin(), each_[n].end());
       rows.push_back({.probe = probe,
                       .length = lengths_[n],
                       .region = name_,
                       .metric = "loss",
-                      .value = found.value,
-                      .error = found.error,
+                      .value = value.back(),
+                      .error = error.back(),
                       .n = static_cast<std::int64_t>(each_[n].size()) * (tokens > 0 ? tokens : lengths_[n]),
                       .units = "nat/token"});
     }
@@ -109,9 +111,9 @@ Group measure_losses(Exec const& exec, Work const& work, Arm const& arm, results
   for (auto const& document : found) {
     for (std::size_t n = 0; n < lengths.size(); ++n) {
       auto const& loss = document.values<double>(text("loss_", arm.follows_length ? lengths[n] : settings.longest()));
-      auto const end = static_cast<std::size_t>(lengths[n]);
-      tail.add(n, mean(loss, end - static_cast<std::size_t>(settings.tail), end));
-      whole.add(n, mean(loss, 0, end));
+      auto const prefix = std::span(loss).first(static_cast<std::size_t>(lengths[n]));
+      tail.add(n, statistics::mean(prefix.last(static_cast<std::size_t>(settings.tail))));
+      whole.add(n, statistics::mean(prefix));
     }
     auto const& loss = document.values<double>(text("loss_", settings.longest()));
     for (std::size_t i = 0; i < position.size(); ++i) position[i] += loss[i] / static_cast<double>(found.size());
@@ -154,10 +156,8 @@ Group measure_window(Exec const& exec, Work const& work, Arm const& arm, results
   Group record = start_record(work, lengths, window, "window_control");
   Region region(text("tail", tail), text("mean loss of the last ", tail, " tokens"), lengths);
   for (auto const& document : found)
-    for (std::size_t n = 0; n < lengths.size(); ++n) {
-      auto const& loss = document.values<double>(text("tail_", lengths[n]));
-      region.add(n, mean(loss, 0, loss.size()));
-    }
+    for (std::size_t n = 0; n < lengths.size(); ++n)
+      region.add(n, statistics::mean(document.values<double>(text("tail_", lengths[n]))));
   results::ResultTable rows;
   region.write(record["eval"]["window_control"], rows, "window_control", tail);
   record["results"] = results::columns(rows);

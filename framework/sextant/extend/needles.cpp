@@ -1,6 +1,7 @@
 #include <sextant/base/philox.hpp>
 #include <sextant/extend/needles.hpp>
 #include <sextant/extend/passes.hpp>
+#include <sextant/kernels/loss.hpp>
 #include <sextant/results/table.hpp>
 #include <sextant/run/stop.hpp>
 
@@ -24,16 +25,16 @@ Answer read(Exec const& exec, run::Network& network, Needle const& needle) {
   model::Batch batch;
   batch.tokens = tokens;
   network.logits(exec, batch, logits);
+  View1<int> const answer("answer", static_cast<std::size_t>(last));
+  std::copy(needle.tokens.end() - last, needle.tokens.end(), answer.data());
+  View1<double> const nll("nll", static_cast<std::size_t>(last));
+  kernels::cross_entropy<float>(exec, logits, answer, nll);
   exec.fence();
   Answer out;
   for (int n = 0; n < last; ++n) {
     float const* const row = &logits(n, 0);
-    int const wanted = needle.tokens[static_cast<std::size_t>(count + 1 - last + n)];
-    float const most = *std::max_element(row, row + logits.extent(1));
-    double mass = 0;
-    for (std::size_t v = 0; v < logits.extent(1); ++v) mass += std::exp(static_cast<double>(row[v] - most));
-    out.loss += (std::log(mass) + most - row[wanted]) / last;
-    out.correct = out.correct && row[wanted] == most;
+    out.correct = out.correct && row[answer(n)] == *std::max_element(row, row + logits.extent(1));
+    out.loss += nll(n) / last;
   }
   return out;
 }

@@ -1,7 +1,6 @@
 #include <sextant/extend/passes.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 namespace sextant::extend {
 
@@ -19,21 +18,6 @@ std::vector<double> losses(Exec const& exec, run::Network& network, std::span<st
   network.loss_per_token(exec, model::next_token_batch(exec, row), nll);
   exec.fence();
   return {nll.data(), nll.data() + nll.size()};
-}
-
-double mean(std::vector<double> const& values, std::size_t from, std::size_t to) {
-  double sum = 0;
-  for (std::size_t i = from; i < to; ++i) sum += values[i];
-  return sum / static_cast<double>(to - from);
-}
-
-Estimate estimate(std::vector<double> const& samples) {
-  double const count = static_cast<double>(samples.size());
-  Estimate out{mean(samples, 0, samples.size()), std::nan("")};
-  double square = 0;
-  for (double x : samples) square += (x - out.value) * (x - out.value);
-  if (count > 1) out.error = std::sqrt(square / (count - 1) / count);
-  return out;
 }
 
 }  // namespace sextant::extend

@@ -54,16 +54,10 @@ void Settings::check(Subject const& subject, std::vector<Document> const& docume
 std::vector<Arm> make_arms(Subject const& subject, std::vector<std::vector<encoding::Choice>> const& scalings,
                            Settings const& settings, encoding::Registry const& registry) {
   std::vector<Arm> arms{{"none", subject.position, false}};
-  double const factor =
-      std::max(1.0, static_cast<double>(settings.longest()) / std::max(1, subject.position.trained_length));
   for (auto const& list : scalings) {
     Arm arm{"", subject.position, false};
-    for (auto choice : list) {
-      auto const given = choice.options.find("factor");
-      if (given != choice.options.end() && std::holds_alternative<encoding::Auto>(given->second))
-        given->second = factor;
-      arm.position.scalings.push_back(std::move(choice));
-    }
+    arm.position.scalings.insert(arm.position.scalings.end(), list.begin(), list.end());
+    arm.position = plan::settle(std::move(arm.position), settings.longest());
     arm.label = spec::label_of(arm.position.scalings);
     for (auto const& other : arms)
       expect(other.label != arm.label, arm.label, " is asked for twice, expected scalings that differ");

@@ -16,16 +16,6 @@ using spec::Evaluation;
 using spec::Spec;
 using spec::View;
 
-// A scaling told `factor: auto` stretches just as far as this use needs.
-PositionChoice settle(PositionChoice position, int seen) {
-  for (auto& scaling : position.scalings) {
-    auto const factor = scaling.options.find("factor");
-    if (factor == scaling.options.end() || !std::holds_alternative<Auto>(factor->second)) continue;
-    factor->second = std::max(1.0, static_cast<double>(seen) / position.trained_length);
-  }
-  return position;
-}
-
 class Planner {
  public:
   Planner(Spec const& spec, World const& world) : spec_(spec), world_(world) {
@@ -193,6 +183,15 @@ class Planner {
   std::set<std::string> evaluated_;
 };
 }  // namespace
+
+PositionChoice settle(PositionChoice position, int seen) {
+  for (auto& scaling : position.scalings) {
+    auto const factor = scaling.options.find("factor");
+    if (factor == scaling.options.end() || !std::holds_alternative<Auto>(factor->second)) continue;
+    factor->second = std::max(1.0, static_cast<double>(seen) / position.trained_length);
+  }
+  return position;
+}
 
 Plan make_plan(Spec const& spec, World const& world) { return Planner(spec, world).run(); }
 

@@ -74,6 +74,9 @@ struct World {
   Machine machine;
 };
 
+/// Every scaling's `factor: auto` becomes what `seen` tokens need: seen / trained length, at least 1.
+encoding::PositionChoice settle(encoding::PositionChoice position, int seen);
+
 /// A World whose plugin facts come from the registry; hashes are computed once per file.
 World world_of(encoding::Registry const& registry, std::function<CorpusFacts(spec::Data const&)> corpus,
                Machine const& machine);
