@@ -9,7 +9,7 @@ struct YarnRamp : ByLength {
   bool truncate = true;
 
   void check_ramp(char const* name, ScalingContext const& at) const {
-    expect(at.base.has_value(), name, " needs frequencies on the ladder of one base, and there is none here");
+    check_rebased(name, at);
     check_length(name, at);
     expect(beta_fast >= beta_slow, name, ".beta_fast is ", beta_fast, ", expected at least beta_slow, ", beta_slow);
   }

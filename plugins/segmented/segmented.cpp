@@ -4,6 +4,7 @@
 //   positions:  a position turns by Phi(p) = sum over z of rate_z clamp(p - start_z, 0, start_{z+1} - start_z)
 //
 // Source: framework definition, as the encoding segmented_theta, whose formulas it shares.
+#include <common/scaling.hpp>
 #include <common/segments.hpp>
 
 namespace sextant::plugins {
@@ -23,8 +24,7 @@ struct SegmentedScaling : Segments {
   static auto schema() { return segment_lists(segment_words<SegmentedScaling>()); }
   void check(ScalingContext const& at) const {
     check_segments("segmented", at.rotary_dim / 2);
-    expect(axis == SegmentAxis::positions || at.base.has_value(),
-           "segmented needs frequencies on the ladder of one base, and there is none here");
+    if (axis == SegmentAxis::dims) check_rebased("segmented", at);
   }
   template <class T>
   T inv_freq(T const& plain, ScalingContext const& at) const {

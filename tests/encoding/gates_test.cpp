@@ -37,7 +37,7 @@ struct Bench {
         x("x", 6, 3),
         grad_x("gx", 6, 3) {
     work.term = &rig.position->terms()[0];
-    work.spec = work.term->encoding->stages(work.term->shape).gates[0];
+    work.spec = work.term->stages.gates[0];
     work.spec.scan = scan;
     work.projection = {1, 1, 1, -1, 2, 0.5};
     work.norm = {1, 1};

@@ -26,7 +26,6 @@ struct Rule {
   double least_budget = 0, most_budget = 1;
   std::vector<Task> tasks = {};
   bool from_scratch = false;
-  bool saves_memory = false;  ///< does not need all keys of the target length
   char const* what = "";      ///< the recommendation, in words
   char const* position = "";  ///< what a spec says, {factor} standing for the factor; empty: nothing to say there
   char const* reason = "";

@@ -50,7 +50,6 @@ std::vector<Rule> const& rules() {
        .verdict = recommend,
        .above = 1,
        .tasks = {stream},
-       .saves_memory = true,
        .what = "a window of recent tokens with a few first ones kept (attention sinks)",
        .position = "encoding: [{use: rope}, {use: streaming_sinks}]",
        .reason = "streams of millions of tokens stay stable without tuning; what left the window is not remembered",
@@ -146,7 +145,6 @@ std::vector<Rule> const& rules() {
        .above = 1,
        .up_to = 64,
        .least_budget = 0.001,
-       .saves_memory = true,
        .what = "PoSE: tune at the trained length with positions skipped, so that tuning needs no long rows",
        .position = "encoding: {use: pose, parts: [rope]}",
        .reason = "LLaMA reaches 128K, 64 times 2048, in tuning windows of 2048; keys of the long rows are still needed "

@@ -145,7 +145,7 @@ void add_angles(CaseProbe const& probe, Quantities& found) {
   auto const points = probe.group.numbers("in/positions");  // [length, axes]
   for (int i = 0; i < probe.length; ++i)
     for (auto const& term : probe.position.terms()) {
-      if (!term.encoding->stages(term.shape).rotate) continue;
+      if (!term.stages.rotate) continue;
       auto const form = term.encoding->rotary(term.shape);
       int const pairs = form.rotary_dim / 2;
       std::vector<double> inv_freq(static_cast<std::size_t>(form.axes) * pairs);

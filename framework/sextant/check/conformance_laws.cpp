@@ -188,7 +188,7 @@ void check_follows_length(Exam& exam) {
     Trial const trial = exam.subject.trial(sample.choice);
     encoding::Position const position(trial.choice, exam.registry(), trial.shape(), trial.target_length);
     for (auto const& term : position.terms()) {
-      if (!term.encoding->stages(term.shape).rotate) continue;
+      if (!term.stages.rotate) continue;
       auto const weights = position.initial_weights(term);
       auto const known = position.frequencies(term, weights);
       for (double length : {1.0, 8.0, 16.0, 17.0, 40.0, 1000.0}) {

@@ -104,7 +104,7 @@ std::size_t declared_bytes(Trial const& trial, encoding::Registry const& registr
   std::size_t const number = sizeof(double);
   std::size_t key_sets = 1, key_dim = trial.head_dim, own = 0;
   for (auto const& term : position.terms()) {
-    auto const stages = term.encoding->stages(term.shape);
+    auto const& stages = term.stages;
     key_sets = std::max<std::size_t>(key_sets, term.encoding->key_sets());
     key_dim += term.encoding->lifted(term.shape) - term.shape.head_dim;
     for (auto const& gate : stages.gates)

@@ -47,7 +47,7 @@ namespace {
 bool convolves(Exam const& exam, Trial const& trial) {
   encoding::Position const position(trial.choice, exam.registry(), trial.shape(), trial.target_length);
   for (auto const& term : position.terms())
-    for (auto const& feature : term.encoding->stages(term.shape).features)
+    for (auto const& feature : term.stages.features)
       if (feature.taps > 0) return true;
   return false;
 }

@@ -47,10 +47,9 @@ void add_cite(CLI::App& app, Context& context) {
   command->add_option("what", *path, "a spec, a study file, or the folder of either")->required();
   takes_json(command, context);
   command->callback([path, &context] {
-    fs::path const given = *path;
-    fs::path const study = given.extension() == ".h5" ? given : given / "study.h5";
+    fs::path const given = *path, study = study_file(*path);
     std::error_code none;
-    bool const measured = given.extension() == ".h5" || fs::exists(study, none);
+    bool const measured = study.extension() == ".h5" && (study == given || fs::exists(study, none));
     auto const cited = measured ? of_study(study) : of_spec(*path, context.registry());
     fmt::print("{}", context.json ? report::bibliography_json(cited) : report::bibliography(cited));
   });

@@ -20,7 +20,7 @@ std::vector<double> Patient::frequencies(double length) const {
   auto const looked_at = subject(length);
   for (std::size_t t = 0; t < looked_at.terms().size(); ++t) {
     auto const& term = looked_at.terms()[t];
-    auto const stages = term.encoding->stages(term.shape);
+    auto const& stages = term.stages;
     bool const plain = stages.rotate && stages.axes == 1 && looked_at.acts(t);
     if (!plain) continue;
     auto found = looked_at.frequencies(t);
@@ -34,7 +34,7 @@ std::vector<double> Patient::frequencies(double length) const {
 std::optional<double> Patient::base() const {
   auto const looked_at = subject(2);
   for (auto const& term : looked_at.terms())
-    if (term.encoding->stages(term.shape).rotate)
+    if (term.stages.rotate)
       if (auto const base = term.encoding->rotary(term.shape).base) return base;
   return std::nullopt;
 }
@@ -99,8 +99,7 @@ std::vector<Patient> patients_of(spec::Spec const& spec, encoding::Registry cons
       for (auto const& [key, path] : {std::pair{"base", "position.encoding"},
                                       {"encoding", "position.encoding"},
                                       {"scaling", "position.scaling"},
-                                      {"length", "train.length"},
-                                      {"seeds", "train.seeds"}})
+                                      {"length", "train.length"}})
         patient.places[key] = spec::place_of(view.places.empty() ? arm.setting.places : view.places, path, spec.file);
       out.push_back(std::move(patient));
     }

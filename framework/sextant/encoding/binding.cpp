@@ -70,7 +70,7 @@ Binding<T>::Binding(std::shared_ptr<Position const> position, int layers)
   s.layers = layers;
   for (auto const& term : position_->terms()) {
     TermState t;
-    t.stages = term.encoding->stages(term.shape);
+    t.stages = term.stages;
     t.bias = t.stages.bias ? term.encoding->template bias<T>(term.shape) : nullptr;
     for (int layer = 0; t.stages.transform && layer < layers; ++layer)
       t.transforms.push_back(term.encoding->template transform<T>(term.shape));

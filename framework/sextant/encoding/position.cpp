@@ -44,7 +44,7 @@ Position::Position(PositionChoice const& choice, Registry const& registry, Shape
 void Position::check_scalings() {
   std::vector<bool> used(scalings_.size());
   for (Term const& term : terms_) {
-    Stages const has = term.encoding->stages(term.shape);
+    Stages const& has = term.stages;
     std::size_t n = 0;
     for_scalings(term, 0, [&](Scaling const& scaling, ScalingContext const& at) {
       ScalingStages const does = scaling.stages();
@@ -120,9 +120,10 @@ void Position::add(Choice const& choice, Registry const& registry, Shape const& 
     return;
   }
   encoding->check(shape);
-  expect(!place.layers || !encoding->stages(shape).embed, choice.use,
+  place.stages = encoding->stages(shape);
+  expect(!place.layers || !place.stages.embed, choice.use,
          " adds to the embedding, before the first layer, and cannot be limited to layers; expected none");
-  expect(!encoding->stages(shape).rows || place.channels == shape_.head_dim, choice.use,
+  expect(!place.stages.rows || place.channels == shape_.head_dim, choice.use,
          " works on whole rows of logits, and channels ", place.channel_begin, " to ",
          place.channel_begin + place.channels, " of a head have none of their own: give it heads instead");
   int same = 1;
@@ -134,10 +135,10 @@ void Position::add(Choice const& choice, Registry const& registry, Shape const& 
 namespace {
 /// What maps query and key: at most one such term may have a channel, in any layer.
 bool turns(Term const& term) {
-  auto const stages = term.encoding->stages(term.shape);
+  auto const& stages = term.stages;
   return stages.rotate || stages.transform;
 }
-bool branches(Term const& term) { return term.encoding->stages(term.shape).branches > 0; }
+bool branches(Term const& term) { return term.stages.branches > 0; }
 bool share_a_layer(Term const& a, Term const& b) {
   constexpr int deepest = 1024;
   for (int layer = 0; layer < deepest; ++layer)
@@ -145,12 +146,12 @@ bool share_a_layer(Term const& a, Term const& b) {
   return false;
 }
 /// Whether a term forms logits by a product of its own.
-bool multiplies(Term const& term) { return term.encoding->stages(term.shape).multiplies; }
-bool reads_plain(Term const& term) { return term.encoding->stages(term.shape).reads_plain; }
+bool multiplies(Term const& term) { return term.stages.multiplies; }
+bool reads_plain(Term const& term) { return term.stages.reads_plain; }
 bool lifts(Term const& term) {
-  return term.encoding->stages(term.shape).transform && term.encoding->lifted(term.shape) > term.channels;
+  return term.stages.transform && term.encoding->lifted(term.shape) > term.channels;
 }
-bool works_on_rows(Term const& term) { return term.encoding->stages(term.shape).rows; }
+bool works_on_rows(Term const& term) { return term.stages.rows; }
 bool share_a_head(Term const& a, Term const& b) {
   return a.head_begin < b.head_begin + b.heads && b.head_begin < a.head_begin + a.heads;
 }
@@ -192,7 +193,7 @@ ScalingContext Position::context(Term const& term) const {
   ScalingContext at{.trained_length = static_cast<double>(choice_.trained_length),
                     .target_length = target_length_,
                     .head_dim = term.shape.head_dim};
-  if (!term.encoding->stages(term.shape).rotate) return at;
+  if (!term.stages.rotate) return at;
   Rotary const form = term.encoding->rotary(term.shape);
   at.rotary_dim = form.rotary_dim;
   at.base = form.base;
@@ -219,12 +220,12 @@ double Position::scaled_phase(Term const& term, double plain) const {
 }
 
 bool Position::scales_queries(Term const& term) const {
-  auto const stages = term.encoding->stages(term.shape);
+  auto const& stages = term.stages;
   return stages.scale_query || (scales_queries_ && stages.rotate);
 }
 
 double Position::query_scale(Term const& term, int layer, double position) const {
-  auto const stages = term.encoding->stages(term.shape);
+  auto const& stages = term.stages;
   double by = stages.scale_query ? term.encoding->query_scale(position) : 1;
   if (scales_queries_ && stages.rotate)
     for_scalings(term, 0, [&](Scaling const& scaling, ScalingContext const& at) {
@@ -235,7 +236,7 @@ double Position::query_scale(Term const& term, int layer, double position) const
 
 double Position::stretch(Term const& term) const {
   double by = 1;
-  if (term.encoding->stages(term.shape).stretches)
+  if (term.stages.stretches)
     for_scalings(term, 0, [&](Scaling const& scaling, ScalingContext const& at) { by *= scaling.stretch(at); });
   return by;
 }

@@ -13,6 +13,7 @@ struct Term {
   std::shared_ptr<Encoding const> encoding;
   std::string label;                    ///< unique in the model: "rope", "alibi", "alibi_2"
   Shape shape;                          ///< what its formulas see
+  Stages stages;                        ///< that the encoding joins with this shape
   int head_begin = 0, heads = 0;        ///< query heads of the model it acts on
   int channel_begin = 0, channels = 0;  ///< channels of each of them
   Head first_head;                      ///< what its formulas call the first of its heads

@@ -46,8 +46,9 @@ results::Group measure_attention(Exec const& exec, Work const& work, Arm const& 
     run::stop_point("while looking at attention; this measurement will begin again");
     auto network = seen_by(work, arm, lengths[n]);
     auto const& text = work.documents.front().tokens;
-    auto const found = look(exec, network, std::span(text).subspan(0, static_cast<std::size_t>(lengths[n])),
-                            std::min(work.settings.rows, lengths[n] / 2));
+    int const count = std::min(work.settings.rows, lengths[n] / 2);
+    auto const found =
+        look(exec, network, std::span(text).subspan(0, static_cast<std::size_t>(lengths[n])), count);
     entropy.insert(entropy.end(), found.entropy.begin(), found.entropy.end());
     spread.insert(spread.end(), found.spread.begin(), found.spread.end());
     auto const add = [&](char const* metric, std::vector<double> const& values, char const* units) {
@@ -56,7 +57,7 @@ results::Group measure_attention(Exec const& exec, Work const& work, Arm const& 
                       .region = "all heads",
                       .metric = metric,
                       .value = statistics::mean(values),
-                      .n = static_cast<std::int64_t>(cells) * work.settings.rows,
+                      .n = static_cast<std::int64_t>(cells) * count,
                       .units = units});
     };
     add("entropy", found.entropy, "nat");

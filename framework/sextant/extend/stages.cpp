@@ -117,7 +117,7 @@ void carry_out(Exec const& exec, std::vector<Stage> const& stages, results::Stor
       store.write(*claim, stage.work(exec, *claim, progress));
     } catch (run::Stopped const&) {
       throw;
-    } catch (Error const& error) {
+    } catch (std::exception const& error) {
       store.fail(*claim, error.what());
       fail(stage.what, ": ", error.what());
     }

@@ -17,7 +17,7 @@ using results::ResultRow;
 
 class Study {
  public:
-  explicit Study(Group const& file) : file_(file), rows_(results::table(file.group("summary/results"))) {
+  explicit Study(Group const& file) : rows_(results::table(file.group("summary/results"))) {
     for (auto const& [id, run] : file.group("runs").groups) {
       runs_.push_back({run.attribute<std::string>("scaling"), &run});
       trained = run.group("config").attribute<std::int64_t>("train.length", trained);
@@ -54,7 +54,6 @@ class Study {
   }
 
  private:
-  Group const& file_;
   results::ResultTable rows_;
   std::vector<std::pair<std::string, Group const*>> runs_;
 };
@@ -81,20 +80,22 @@ Table by_length(Study const& study, std::string title, std::vector<std::int64_t>
 TableCell none() { return {std::string(report::missing), report::Mark::none, true}; }
 TableCell percent(double log_ratio) { return {report::with_sign(100 * std::expm1(log_ratio), 1) + " %"}; }
 
+TableCell loss_cell(ResultRow const* row) {
+  if (!row) return none();
+  return {report::cat({report::fixed(row->value, 3), " ± ", report::fixed(row->error, 3)})};
+}
+
 Table loss_table(Study const& study, std::vector<std::int64_t> const& lengths) {
   std::string const tokens = study.tail().substr(4);
   Table out = by_length(study, "Loss by length, nat/token over the " + tokens + " tokens before it", lengths,
-                        [&](std::string const& arm, std::int64_t length) -> TableCell {
-                          auto const* row = study.find(arm, "lm_loss", "loss", "", length);
-                          if (!row) return none();
-                          return {report::cat({report::fixed(row->value, 3), " ± ", report::fixed(row->error, 3)})};
+                        [&](std::string const& arm, std::int64_t length) {
+                          return loss_cell(study.find(arm, "lm_loss", "loss", "", length));
                         });
   std::vector<TableCell> window{{report::cat({"last ", report::grouped(study.trained), " alone"})}};
   bool any = false;
   for (auto const length : lengths) {
     auto const* row = study.find("none", "window_control", "loss", "", length);
-    window.push_back(row ? TableCell{report::cat({report::fixed(row->value, 3), " ± ", report::fixed(row->error, 3)})}
-                         : none());
+    window.push_back(loss_cell(row));
     any = any || row;
   }
   if (any) out.rows.push_back(std::move(window));

@@ -62,7 +62,7 @@ struct Action::Map {
   // Images of the unit vectors and, last, of zero: [channels + 1, lifted].
   Matrix images(Subject const& subject, Side side, double position) const {
     Term const& at = subject.terms()[term];
-    int const axes = std::max(1, at.encoding->stages(at.shape).axes);
+    int const axes = std::max(1, at.stages.axes);
     Transform<double>::Inputs in;
     in.batch = in.count = 1;
     in.coordinates = View3<double>("inspect::coordinates", 1, 1, axes);
@@ -95,7 +95,7 @@ Action::Action(Subject const& subject, int head)
          subject.shape().heads - 1);
   for (std::size_t t : terms_) {
     Term const& term = subject.terms()[t];
-    auto const stages = term.encoding->stages(term.shape);
+    auto const& stages = term.stages;
     int const own = head - term.head_begin;
     if (stages.rows)
       open_ = term.label + " works on whole rows of logits: what lies between query and key decides as well";
@@ -129,7 +129,7 @@ double Action::bias_at(double i, double j) const {
     if (turn.hidden(*subject_->terms()[turn.term].encoding, i, j)) return -std::numeric_limits<double>::infinity();
   for (std::size_t t : terms_) {
     Term const& term = subject_->terms()[t];
-    if (!term.encoding->stages(term.shape).bias) continue;
+    if (!term.stages.bias) continue;
     int const own = head_ - term.head_begin;
     auto const query = subject_->gates(t, own, i), key = subject_->gates(t, own, j);
     double const by = subject_->position().stretch(term);

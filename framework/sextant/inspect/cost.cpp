@@ -18,7 +18,7 @@ struct Add {
 
 void add_term(Subject const& subject, Term const& term, CostAtLength& out) {
   Add add{out};
-  auto const stages = term.encoding->stages(term.shape);
+  auto const& stages = term.stages;
   double const n = out.length, heads = term.heads, kv = std::max(1, term.shape.kv_heads), logits = n * (n + 1) / 2;
   double const width = subject.shape().model_dim;
   if (stages.rotate) {
@@ -66,7 +66,7 @@ double cache_bytes(Subject const& subject) {
   for (std::size_t t = 0; t < subject.terms().size(); ++t) {
     if (!subject.acts(t)) continue;
     Term const& term = subject.terms()[t];
-    auto const stages = term.encoding->stages(term.shape);
+    auto const& stages = term.stages;
     for (auto const& gate : stages.gates) bytes += gate.active ? 2 * 8.0 * term.heads : 0;
     for (auto const& feature : stages.features) bytes += 4.0 * term.heads * feature.width;
     double const kv = std::max(1, term.shape.kv_heads);
@@ -92,7 +92,7 @@ Cost cost(Subject const& subject) {
   out.cache_bytes_per_token = cache_bytes(subject);
   for (auto const& p : subject.position().parameters()) out.parameters += static_cast<double>(p.info.size());
   for (auto const& term : subject.terms())
-    if (term.encoding->stages(term.shape).rows)
+    if (term.stages.rows)
       out.uncounted.push_back(term.label + " works on rows of logits by code of its own: one flop a logit is counted");
   return out;
 }

@@ -10,7 +10,7 @@ Finding<Decay> expected_logit(Subject const& subject) {
   double const last = subject.length() - 1, scale = 1 / std::sqrt(subject.shape().head_dim);
   Decay out;
   bool dense = false;
-  for (auto const& term : subject.terms()) dense = dense || term.encoding->stages(term.shape).transform;
+  for (auto const& term : subject.terms()) dense = dense || term.stages.transform;
   out.distance = distances_to(last, dense ? 2 : 8);  // a dense map costs head_dim^2 a distance
   for (int h = 0; h < heads; ++h) {
     Action const action(subject, h);

@@ -209,7 +209,7 @@ Finding<std::vector<Precision>> precision(Subject const& subject) {
   std::vector<Precision> out;
   for (std::size_t t = 0; t < subject.terms().size(); ++t) {
     Term const& term = subject.terms()[t];
-    auto const stages = term.encoding->stages(term.shape);
+    auto const& stages = term.stages;
     if (!subject.acts(t)) continue;
     if (stages.embed) out.push_back(of_rows(subject, t));
     if (!stages.rotate) continue;

@@ -23,7 +23,7 @@ std::vector<double> Subject::values_of(Position::Parameter const& p) const {
 
 Subject::Part Subject::draw(std::size_t t) const {
   Term const& term = terms()[t];
-  auto const stages = term.encoding->stages(term.shape);
+  auto const& stages = term.stages;
   std::vector<std::size_t> own;
   for (std::size_t n = 0; n < position_->parameters().size(); ++n)
     if (position_->parameters()[n].term == static_cast<int>(t)) own.push_back(n);
@@ -64,7 +64,7 @@ double Subject::table_at(std::size_t term, int row, int channel) const {
 
 std::vector<double> Subject::gates(std::size_t t, int head, double position) const {
   Term const& term = terms()[t];
-  auto const stages = term.encoding->stages(term.shape);
+  auto const& stages = term.stages;
   std::vector<double> out;
   for (std::size_t g = 0; g < stages.gates.size(); ++g) {
     auto const& spec = stages.gates[g];

@@ -94,7 +94,7 @@ Finding<std::vector<TableView>> tables(Subject const& subject) {
   std::vector<TableView> out;
   for (std::size_t t = 0; t < subject.terms().size(); ++t) {
     Term const& term = subject.terms()[t];
-    if (!term.encoding->stages(term.shape).embed) continue;
+    if (!term.stages.embed) continue;
     Rows const rows(subject, t);
     TableView view{.label = term.label, .channels = rows.channels(), .table_length = term.encoding->table_length()};
     view.rows = std::min(rows.count(), most_rows);
@@ -119,7 +119,7 @@ Finding<std::vector<RotaryRank>> rotary_rank(Subject const& subject) {
   std::vector<RotaryRank> out;
   for (std::size_t t = 0; t < subject.terms().size(); ++t) {
     Term const& term = subject.terms()[t];
-    if (!term.encoding->stages(term.shape).rotate || !subject.acts(t)) continue;
+    if (!term.stages.rotate || !subject.acts(t)) continue;
     auto const found = subject.frequencies(t);
     if (found.form.axes > 1 || found.form.phase_gate >= 0) continue;
     std::size_t const pairs = static_cast<std::size_t>(found.form.rotary_dim) / 2;

@@ -79,7 +79,7 @@ Finding<std::vector<Wavelengths>> wavelengths(Subject const& subject) {
   std::vector<Wavelengths> out;
   for (std::size_t t = 0; t < subject.terms().size(); ++t) {
     Term const& term = subject.terms()[t];
-    auto const stages = term.encoding->stages(term.shape);
+    auto const& stages = term.stages;
     if (!stages.rotate || !subject.acts(t)) continue;
     auto const found = subject.frequencies(t);
     int const pairs = found.form.rotary_dim / 2, axes = found.form.axes;

@@ -19,19 +19,19 @@ void check_layers(encoding::Term const& term, int layers) {
 /// Gates, features and copies of query and key that a layer keeps of a token for its backward, in fp32. By formulas, as
 /// everything that is planned: nothing is allocated.
 double bytes_of(encoding::Position const& position, int layer, spec::Model const& model) {
-  int branches = 1, key_sets = 1, width = model.head_width;
+  int branches = 1, branching = 0, key_sets = 1, width = model.head_width;
   bool apart = false;
   double bytes = 0;
   for (auto const& term : position.terms()) {
     if (!term.acts_in(layer)) continue;
-    auto const stages = term.encoding->stages(term.shape);
+    auto const& stages = term.stages;
     for (auto const& gate : stages.gates)  // before and after the activation, and the gradient, in double
       if (gate.active) bytes += 3 * sizeof(double) * (gate.shared_by_heads ? 1 : term.heads);
     for (auto const& feature : stages.features)
       bytes += sizeof(float) * (feature.taps > 0 ? 3.0 : 2.0) * feature.width * term.heads;
-    apart = apart || stages.transform || stages.scale_query;
+    apart = apart || stages.transform || position.scales_queries(term);
     branches = std::max(branches, stages.branches);
-    if (stages.branches > 0) key_sets = std::max(key_sets, term.encoding->key_sets());
+    if (stages.branches > 0) key_sets = ++branching == 1 ? term.encoding->key_sets() : branches;
     if (stages.transform) width += term.encoding->lifted(term.shape) - term.channels;
   }
   if (apart || branches > 1 || key_sets > 1)
@@ -44,7 +44,7 @@ double bytes_of(encoding::Position const& position, int layer, spec::Model const
 double kept_bytes_of(encoding::Position const& position, int layer) {
   double bytes = 0;
   for (auto const& term : position.terms()) {
-    auto const stages = term.encoding->stages(term.shape);
+    auto const& stages = term.stages;
     if (term.acts_in(layer) && stages.transform && stages.axes > 1)
       bytes += sizeof(float) * static_cast<double>(term.channels) * term.channels * term.heads;
   }

@@ -7,7 +7,6 @@ using Json = nlohmann::ordered_json;
 using encoding::Choice;
 
 Json to_json(encoding::Value const& value) {
-  if (std::holds_alternative<encoding::Auto>(value)) return nullptr;
   return std::visit(
       [](auto const& x) -> Json {
         if constexpr (std::is_same_v<std::decay_t<decltype(x)>, encoding::Auto>)

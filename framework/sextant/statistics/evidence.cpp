@@ -137,8 +137,6 @@ Evidence student(Panel const& panel, Effect const& effect) {
   expect(panel.seeds >= 2, "statistics: a t-test over seeds needs 2 seeds, found ", panel.seeds);
   auto const effects = effects_of(seed_means(panel), panel.quantities, effect);
   Evidence out;
-  out.seeds = static_cast<int>(panel.seeds);
-  out.windows = static_cast<int>(panel.windows);
   out.effect = mean(effects);
   out.t_ = {sample_sd(effects) / std::sqrt(static_cast<double>(panel.seeds)), static_cast<double>(panel.seeds - 1)};
   return out;
@@ -151,8 +149,6 @@ Evidence bootstrap(Panel const& panel, Effect const& effect, int replicates) {
   expect(replicates >= 1, "statistics: ", replicates, " replicates, expected at least 1");
   Draws const draws(panel);
   Evidence out;
-  out.seeds = static_cast<int>(panel.seeds);
-  out.windows = static_cast<int>(panel.windows);
   out.effect = effect(draws.center());
   out.drawn_ = replicates;
   for (int r = 0; r < replicates; ++r) {

@@ -37,7 +37,6 @@ using Effect = std::function<double(std::span<double const> means)>;
 class Evidence {
  public:
   double effect = 0;
-  int seeds = 0, windows = 0;
 
   /// p-value of the hypothesis that the effect is at least `bound`; small: it lies below.
   double p_below(double bound) const;

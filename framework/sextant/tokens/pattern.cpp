@@ -64,7 +64,7 @@ void cut_piece(Matcher const& matcher, std::string_view piece, std::vector<std::
 
 }  // namespace
 
-Pattern::Pattern(std::string const& expression) : expression_(expression) {
+Pattern::Pattern(std::string const& expression) {
   std::string const translated = oniguruma_to_pcre2(expression);
   std::unique_ptr<pcre2_compile_context, void (*)(pcre2_compile_context*)> const context(
       pcre2_compile_context_create(nullptr), pcre2_compile_context_free);

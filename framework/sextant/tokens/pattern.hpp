@@ -1,7 +1,6 @@
 // A regular expression that cuts text, in the dialect of tokenizer.json (Oniguruma's, as Hugging Face's library uses it).
 #pragma once
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,10 +18,7 @@ class Pattern {
   /// are well-formed UTF-8. Memory grows with the number of cuts, and long runs of one class take linear time.
   std::vector<std::string_view> cut(std::vector<std::string_view> const& pieces) const;
 
-  std::string const& expression() const { return expression_; }
-
  private:
-  std::string expression_;
   std::shared_ptr<pcre2_real_code_8> code_;
 };
 
