@@ -23,9 +23,7 @@ struct Bounds {
   Tolerance nll(json const& file, double expected) const {
     return {.absolute = std::min(1e-5 * expected, file.value("nll_total_atol", 1.0))};
   }
-  Tolerance probe() const {
-    return {.absolute = 2e-5, .by_largest = 1e-5};
-  }
+  Tolerance probe() const { return {.absolute = 2e-5, .by_largest = 1e-5}; }
   char const* name() const { return exact ? "float64 " : "float32 "; }
 };
 

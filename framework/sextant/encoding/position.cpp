@@ -148,9 +148,7 @@ bool share_a_layer(Term const& a, Term const& b) {
 /// Whether a term forms logits by a product of its own.
 bool multiplies(Term const& term) { return term.stages.multiplies; }
 bool reads_plain(Term const& term) { return term.stages.reads_plain; }
-bool lifts(Term const& term) {
-  return term.stages.transform && term.encoding->lifted(term.shape) > term.channels;
-}
+bool lifts(Term const& term) { return term.stages.transform && term.encoding->lifted(term.shape) > term.channels; }
 bool works_on_rows(Term const& term) { return term.stages.rows; }
 bool share_a_head(Term const& a, Term const& b) {
   return a.head_begin < b.head_begin + b.heads && b.head_begin < a.head_begin + a.heads;
