@@ -1,0 +1,27 @@
+# One experiment: its spec is valid at every tier, its smoke tier runs from nothing, and its claims are judged.
+#   -DSEXTANT=program -DEXPERIMENT=folder -DSCRATCH=folder to write in
+function(sextant)
+  execute_process(COMMAND ${SEXTANT} ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT status EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "sextant ${command} ended with status ${status}:\n${out}")
+  endif()
+endfunction()
+
+if(NOT EXISTS ${EXPERIMENT}/README.md)
+  message(FATAL_ERROR "${EXPERIMENT} has no README.md: expected the question, the prediction and the finding")
+endif()
+file(READ ${EXPERIMENT}/README.md readme)
+foreach(part IN ITEMS "**The question.**" "**The prediction.**" "**Tiers.**" "**The finding")
+  string(FIND "${readme}" "${part}" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "${EXPERIMENT}/README.md has no ${part}")
+  endif()
+endforeach()
+
+foreach(tier IN ITEMS smoke small article)
+  sextant(validate ${EXPERIMENT} --tier ${tier})
+endforeach()
+file(REMOVE_RECURSE ${SCRATCH})
+sextant(run ${EXPERIMENT} --tier smoke --fail-fast --quiet -o ${SCRATCH})
+sextant(check ${SCRATCH})
