@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sextant/base/error.hpp>
 #include <sextant/base/file.hpp>
-#include <sextant/tasks/corpus.hpp>
+#include <sextant/tasks/token_text.hpp>
 
 using namespace sextant;
 using namespace sextant::tasks;
@@ -122,14 +122,14 @@ TEST_CASE("corpus: the cache is SEXTANT_CACHE, else XDG's, else the home folder'
 TEST_CASE("split: train is the beginning, test the end, and they do not overlap", "[tasks][split]") {
   Corpus corpus{"letters", {}, "", "", "", {{"letters", 0, 50}}};
   for (int i = 0; i < 50; ++i) corpus.bytes.push_back(static_cast<std::uint8_t>(i));
-  Split const whole = split(corpus, 0.94, 0.06);
+  Split const whole = split(bytes_as_tokens(corpus), 0.94, 0.06);
   CHECK(whole.train.size() == 47);
   CHECK(whole.train.front() == 0);
   CHECK(whole.test.size() == 3);
   CHECK(whole.test.front() == 47);
-  Split const gap = split(corpus, 0.5, 0.1);
+  Split const gap = split(bytes_as_tokens(corpus), 0.5, 0.1);
   CHECK(gap.train.size() == 25);
   CHECK(gap.test.front() == 45);
-  CHECK_THROWS_AS(split(corpus, 0.9, 0.2), Error);
-  CHECK_THROWS_AS(split(corpus, 0.0, 0.2), Error);
+  CHECK_THROWS_AS(split(bytes_as_tokens(corpus), 0.9, 0.2), Error);
+  CHECK_THROWS_AS(split(bytes_as_tokens(corpus), 0.0, 0.2), Error);
 }

@@ -5,6 +5,7 @@
 #include <sextant/base/file.hpp>
 #include <sextant/tasks/corpus.hpp>
 #include <sextant/tasks/token_documents.hpp>
+#include <sextant/tasks/token_text.hpp>
 #include <support/temp_folder.hpp>
 #include <tokens/data.hpp>
 
@@ -33,7 +34,7 @@ Corpus corpus_of(std::vector<std::int64_t> const& lengths) {
 }
 
 /// How many bytes of each document a text has.
-std::map<int, int> histogram(std::vector<std::uint8_t> const& text) {
+std::map<int, int> histogram(std::vector<std::int32_t> const& text) {
   std::map<int, int> count;
   for (auto const byte : text) ++count[byte];
   return count;
@@ -118,7 +119,7 @@ TEST_CASE("split by documents: every document is in one part, whole, and the sha
   std::vector<std::int64_t> lengths;
   for (int i = 0; i < 100; ++i) lengths.push_back(10 + i % 7);
   Corpus const corpus = corpus_of(lengths);
-  Split const part = split(corpus, 0.9, 0.1, Cut::documents);
+  Split const part = split(bytes_as_tokens(corpus), 0.9, 0.1, Cut::documents);
   auto const train = histogram(part.train), test = histogram(part.test);
   for (auto const* half : {&train, &test})
     for (auto const& [document, bytes] : *half) CHECK(bytes == lengths[document]);
@@ -152,12 +153,12 @@ TEST_CASE("split by documents: a document's part does not change when others com
 
 TEST_CASE("split by documents: a gap stays, one document cannot be held out, two can", "[tasks][split]") {
   Corpus const corpus = corpus_of(std::vector<std::int64_t>(20, 5));
-  Split const gap = split(corpus, 0.5, 0.1, Cut::documents);
+  Split const gap = split(bytes_as_tokens(corpus), 0.5, 0.1, Cut::documents);
   CHECK(gap.train.size() == 50);
   CHECK(gap.test.size() == 10);
-  CHECK_THROWS_WITH(split(corpus_of({9}), 0.9, 0.1, Cut::documents),
+  CHECK_THROWS_WITH(split(bytes_as_tokens(corpus_of({9})), 0.9, 0.1, Cut::documents),
                     ContainsSubstring("cannot be held out of 1 document, expected a corpus of two or more"));
-  Split const two = split(corpus_of({1, 1000}), 0.94, 0.06, Cut::documents);
+  Split const two = split(bytes_as_tokens(corpus_of({1, 1000})), 0.94, 0.06, Cut::documents);
   CHECK(two.train.size() + two.test.size() == 1001);
   CHECK(!two.train.empty());
   CHECK(!two.test.empty());

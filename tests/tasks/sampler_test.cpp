@@ -12,12 +12,12 @@ using Catch::Matchers::MessageMatches;
 
 namespace {
 /// Text whose pairs of neighbours are all different, so that a row tells where it was cut: 0 1 0 2 ... 0 255 1 2 1 3 ...
-std::vector<std::uint8_t> telling_text(std::size_t size) {
-  std::vector<std::uint8_t> text;
+std::vector<std::int32_t> telling_text(std::size_t size) {
+  std::vector<std::int32_t> text;
   for (int a = 0; text.size() < size; ++a)
     for (int b = a + 1; b < 256 && text.size() < size; ++b) {
-      text.push_back(static_cast<std::uint8_t>(a));
-      if (text.size() < size) text.push_back(static_cast<std::uint8_t>(b));
+      text.push_back(static_cast<std::int32_t>(a));
+      if (text.size() < size) text.push_back(static_cast<std::int32_t>(b));
     }
   return text;
 }
@@ -31,20 +31,20 @@ std::vector<std::vector<int>> host_rows(Tokens const& tokens) {
   return rows;
 }
 
-std::vector<std::vector<int>> batch(ByteSampler const& sampler, std::uint64_t seed, std::int64_t k, int rows) {
+std::vector<std::vector<int>> batch(RowSampler const& sampler, std::uint64_t seed, std::int64_t k, int rows) {
   Tokens const tokens("tokens", rows, sampler.length() + 1);
   sampler.batch(Exec(), seed, k, tokens);
   return host_rows(tokens);
 }
 
-std::vector<int> slice(std::vector<std::uint8_t> const& text, std::int64_t from, std::int64_t to) {
+std::vector<int> slice(std::vector<std::int32_t> const& text, std::int64_t from, std::int64_t to) {
   return {text.begin() + from, text.begin() + to};
 }
 }  // namespace
 
 TEST_CASE("sampler: rows start where an independent Philox says", "[tasks][sampler]") {
   auto const text = telling_text(1000 + 16);  // 1000 starts for rows of 16 + 1
-  ByteSampler const sampler(text, 16);
+  RowSampler const sampler(text, 16);
   // Computed by a Philox4x32-10 written in Python (whose zero vector is the paper's), key and counter as philox.hpp says.
   std::vector<int> const starts = {531, 139, 797, 221, 331, 942};
   auto const rows = batch(sampler, 7, 3, static_cast<int>(starts.size()));
@@ -54,7 +54,7 @@ TEST_CASE("sampler: rows start where an independent Philox says", "[tasks][sampl
 TEST_CASE("sampler: batch k is the same whatever was drawn before it and however many rows are asked",
           "[tasks][sampler]") {
   auto const text = telling_text(5000);
-  ByteSampler const fresh(text, 31), used(text, 31);
+  RowSampler const fresh(text, 31), used(text, 31);
   for (int k = 0; k < 5; ++k) batch(used, 11, k, 3);
   auto const five = batch(fresh, 11, 5, 8);
   CHECK(batch(used, 11, 5, 8) == five);
@@ -66,7 +66,7 @@ TEST_CASE("sampler: batch k is the same whatever was drawn before it and however
 
 TEST_CASE("sampler: every start, the first and the last included, is drawn equally often", "[tasks][sampler]") {
   auto const text = telling_text(40 + 9);  // 40 starts for rows of 9 + 1
-  ByteSampler const sampler(text, 9);
+  RowSampler const sampler(text, 9);
   std::map<std::vector<int>, int> count;
   int const draws = 40000;
   for (int k = 0; k < 40; ++k)
@@ -82,12 +82,12 @@ TEST_CASE("sampler: every start, the first and the last included, is drawn equal
 
 TEST_CASE("sampler: a text shorter than a row is refused with both numbers", "[tasks][sampler]") {
   auto const text = telling_text(256);
-  CHECK_NOTHROW(ByteSampler(text, 255));
-  CHECK_THROWS_MATCHES(ByteSampler(text, 256), Error,
-                       MessageMatches(ContainsSubstring("has 256 bytes") && ContainsSubstring("at least 257")));
-  CHECK_THROWS_AS(ByteSampler(text, 0), Error);
+  CHECK_NOTHROW(RowSampler(text, 255));
+  CHECK_THROWS_MATCHES(RowSampler(text, 256), Error,
+                       MessageMatches(ContainsSubstring("has 256 tokens") && ContainsSubstring("at least 257")));
+  CHECK_THROWS_AS(RowSampler(text, 0), Error);
   Tokens const wrong("tokens", 2, 8);
-  CHECK_THROWS_AS(ByteSampler(text, 8).batch(Exec(), 1, 1, wrong), Error);
+  CHECK_THROWS_AS(RowSampler(text, 8).batch(Exec(), 1, 1, wrong), Error);
 }
 
 TEST_CASE("windows: the short window is the end of the long one", "[tasks][windows]") {
@@ -126,6 +126,6 @@ TEST_CASE("windows: a text with too few places is refused with the numbers", "[t
   auto const text = telling_text(300);
   CHECK_NOTHROW(EvalWindows(text, 44, 256));  // 256 + 1 bytes, and 43 places more
   CHECK_THROWS_MATCHES(EvalWindows(text, 45, 256), Error,
-                       MessageMatches(ContainsSubstring("has 300 bytes") && ContainsSubstring("at least 301") &&
+                       MessageMatches(ContainsSubstring("has 300 tokens") && ContainsSubstring("at least 301") &&
                                       ContainsSubstring("45 windows of length 256")));
 }

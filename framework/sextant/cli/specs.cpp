@@ -1,6 +1,7 @@
 #include <sextant/base/file.hpp>
 #include <sextant/cli/specs.hpp>
-#include <sextant/run/stages.hpp>
+#include <sextant/run/start.hpp>
+#include <sextant/run/text.hpp>
 #include <sextant/spec/choices.hpp>
 #include <sextant/spec/number.hpp>
 #include <sextant/spec/yaml.hpp>
@@ -47,24 +48,22 @@ int token_count(std::string const& text, std::string const& argument) {
 
 int threads_of(int asked) { return asked > 0 ? asked : static_cast<int>(std::thread::hardware_concurrency()); }
 
+spec::Catalogue catalogue_of(encoding::Registry const& registry) {
+  return spec::Catalogue(registry).know(run::models_of(registry, tasks::default_cache()));
+}
+
 spec::Spec read_spec(SpecArguments const& arguments, encoding::Registry const& registry) {
   spec::Overrides overrides;
   if (!arguments.tier.empty()) overrides.tier = arguments.tier;
   overrides.sets = arguments.sets;
-  return spec::load_spec(arguments.path, overrides, spec::Catalogue(registry));
+  return spec::load_spec(arguments.path, overrides, catalogue_of(registry));
 }
 
 plan::Plan plan_of(spec::Spec const& spec, encoding::Registry const& registry, int threads) {
   plan::Machine machine;
   machine.memory = plan::available_memory();
   if (double const known = known_gflops(threads_of(threads)); known > 0) machine.gflops = known;
-  auto const corpus = [](spec::Data const& data) {
-    auto const loaded = tasks::load_corpus(data.corpus, tasks::default_cache());
-    auto const part = run::split_of(loaded, data);
-    bool const whole = data.split.cut == spec::Cut::documents;
-    return plan::CorpusFacts{whole ? loaded.sha256_of_documents() : loaded.sha256,
-                             static_cast<std::int64_t>(part.train.size()), static_cast<std::int64_t>(part.test.size())};
-  };
+  auto const corpus = [](spec::Data const& data) { return run::facts_of(data, tasks::default_cache()); };
   return plan::make_plan(spec, plan::world_of(registry, corpus, machine));
 }
 

@@ -28,6 +28,9 @@ int token_count(std::string const& text, std::string const& argument);
 /// Threads that a command computes with, given --threads.
 int threads_of(int asked);
 
+/// The plugins and the pretrained models that a spec may name.
+spec::Catalogue catalogue_of(encoding::Registry const& registry);
+
 spec::Spec read_spec(SpecArguments const& arguments, encoding::Registry const& registry);
 plan::Plan plan_of(spec::Spec const& spec, encoding::Registry const& registry, int threads);
 /// -o, or results/<study>, with the tier behind it unless that is small.

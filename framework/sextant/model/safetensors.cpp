@@ -29,7 +29,13 @@ std::size_t count_of(std::vector<std::size_t> const& shape, std::string const& w
 
 void write_safetensors(fs::path const& path, std::vector<TensorBytes> const& tensors,
                        std::map<std::string, std::string> metadata) {
-  std::string payload;
+  // The payload and the file are one string, so that a file of gigabytes takes its size once: room for the header is made in
+  // front when its length is known.
+  constexpr std::size_t room = 1 << 22;
+  std::size_t size = 0;
+  for (auto const& tensor : tensors) size += tensor.bytes.size();
+  std::string content;
+  content.reserve(size + room);
   Json header = Json::object();
   header["__metadata__"] = Json::object();
   for (auto const& tensor : tensors) {
@@ -37,16 +43,17 @@ void write_safetensors(fs::path const& path, std::vector<TensorBytes> const& ten
            tensor.name, " has ", tensor.bytes.size(), " bytes, expected ", tensor.dtype, " ", tensor.shape);
     header[tensor.name] = {{"dtype", tensor.dtype},
                            {"shape", tensor.shape},
-                           {"data_offsets", {payload.size(), payload.size() + tensor.bytes.size()}}};
-    payload += tensor.bytes;
+                           {"data_offsets", {content.size(), content.size() + tensor.bytes.size()}}};
+    content += tensor.bytes;
   }
-  metadata["sha256"] = sha256(payload);
+  metadata["sha256"] = sha256(content);
   for (auto const& [key, value] : metadata) header["__metadata__"][key] = value;
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');  // so that the tensors are aligned
-  std::string content(8, '\0');
-  for (int byte = 0; byte < 8; ++byte) content[byte] = static_cast<char>(text.size() >> (8 * byte));
-  write_file_atomically(path, content + text + payload);
+  std::string length(8, '\0');
+  for (int byte = 0; byte < 8; ++byte) length[byte] = static_cast<char>(text.size() >> (8 * byte));
+  content.insert(0, length + text);
+  write_file_atomically(path, content);
 }
 
 Safetensors::Safetensors(fs::path const& path) : path_(path.string()), file_(path) {

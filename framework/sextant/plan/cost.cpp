@@ -15,7 +15,7 @@ struct Widths {
 Widths widths_of(Model const& model) {
   double const query = static_cast<double>(model.heads) * model.head_width;
   double const key_value = static_cast<double>(model.kv_heads) * model.head_width;
-  bool const gated = model.mlp.kind == spec::MlpKind::swiglu;
+  bool const gated = model.mlp.kind != spec::MlpKind::gelu;
   return {static_cast<double>(model.width),
           query,
           key_value,
@@ -40,40 +40,43 @@ double file_number(char const* path) {
 std::int64_t parameters_of(Model const& model, PositionFacts const& position) {
   double const norm = model.width * (model.norm.kind == spec::NormKind::layernorm ? 2.0 : 1.0);
   double const layer = layer_products(model) + 2 * norm + (model.qk_norm ? 2.0 * model.head_width : 0) +
-                       (model.kv_shift ? 2.0 * model.kv_heads * model.width : 0);
-  double const embedding = static_cast<double>(vocabulary) * model.width;
+                       (model.kv_shift ? 2.0 * model.kv_heads * model.width : 0) +
+                       (model.qkv_bias ? (model.heads + 2.0 * model.kv_heads) * model.head_width : 0);
+  double const embedding = static_cast<double>(model.vocabulary) * model.width;
   return static_cast<std::int64_t>(embedding * (model.tie_embedding ? 1 : 2) + model.layers * layer + norm) +
          position.parameters;
 }
 
 double forward_flop(Model const& model, double tokens, double length) {
   auto const w = widths_of(model);
-  double const products = model.layers * layer_products(model) + w.width * vocabulary;
+  double const products = model.layers * layer_products(model) + w.width * model.vocabulary;
   return tokens * (2 * products + model.layers * 2 * length * w.query);
 }
 
-double activation_bytes(Model const& model, double rows, double length, bool backward) {
+double activation_bytes(Model const& model, double rows, double length, bool backward, bool recompute) {
   auto const w = widths_of(model);
   double const tokens = rows * length;
   double const layer =
       3 * w.width + 4 + w.qkv + (model.qk_norm ? w.query + w.key_value + 2.0 * (model.heads + model.kv_heads) : 0) +
       (model.kv_shift ? 2.0 * model.kv_heads + 2 * w.key_value : 0) + w.query + model.heads + w.mlp_in + w.mlp;
   double const input = w.width;
-  double const kept = backward ? model.layers * (layer + input) : layer;
+  double const kept = !backward ? layer : recompute ? layer + model.layers * input : model.layers * (layer + input);
   double const ends = 3 * w.width + 5;
   double const gradients = backward ? 2 * w.width + w.query + w.qkv + w.mlp_in + w.mlp : 0;
-  double const logits = std::min(tokens, 4194304.0 / vocabulary) * vocabulary;
+  double const logits = std::min(tokens, std::max(96.0, 4194304.0 / model.vocabulary)) * model.vocabulary;
   return 4 * (tokens * (kept + ends + gradients) + logits);
 }
 
-Cost train_cost(Model const& model, spec::Train const& train, PositionFacts const& position, Machine const& machine) {
+Cost train_cost(Model const& model, spec::Steps const& steps, PositionFacts const& position, Machine const& machine,
+                bool recompute) {
   Cost cost;
   cost.parameters = parameters_of(model, position);
-  double const tokens = static_cast<double>(train.rows) * train.length;
-  cost.flop = 3 * forward_flop(model, tokens, train.length) * train.steps;
+  double const tokens = static_cast<double>(steps.rows) * steps.length;
+  int const rows = steps.at_once ? std::clamp(*steps.at_once / steps.length, 1, steps.rows) : steps.rows;
+  cost.flop = (recompute ? 4 : 3) * forward_flop(model, tokens, steps.length) * steps.steps;
   cost.bytes = 4 * 4.0 * static_cast<double>(cost.parameters) +
-               activation_bytes(model, train.rows, train.length, true) +
-               tokens * (position.token_bytes + position.kept_bytes);
+               activation_bytes(model, rows, steps.length, true, recompute) +
+               static_cast<double>(rows) * steps.length * (position.token_bytes + position.kept_bytes);
   cost.seconds = cost.flop / (machine.gflops * 1e9);
   return cost;
 }

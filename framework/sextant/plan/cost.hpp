@@ -29,8 +29,6 @@ struct PositionFacts {
   double kept_bytes = 0;   ///< the same, of what all layers keep also when no backward will run
 };
 
-inline constexpr int vocabulary = 256;  ///< bytes
-
 /// Trained numbers: embedding (and output layer when not tied), per layer query, key, value, output, feed-forward and
 /// norms, the last norm, and the encoding's.
 std::int64_t parameters_of(spec::Model const& model, PositionFacts const& position);
@@ -40,12 +38,13 @@ std::int64_t parameters_of(spec::Model const& model, PositionFacts const& positi
 double forward_flop(spec::Model const& model, double tokens, double length);
 
 /// Bytes of fp32 activations, the workspace of attention and the logits at hand, as the model room plans them.
-/// `backward`: kept for every layer, with gradients.
-double activation_bytes(spec::Model const& model, double rows, double length, bool backward);
+/// `backward`: kept for every layer, with gradients; `recompute`: of every layer its input alone.
+double activation_bytes(spec::Model const& model, double rows, double length, bool backward, bool recompute = false);
 
-/// Three forward passes' FLOP a step; parameters, gradients, two moments and activations.
-Cost train_cost(spec::Model const& model, spec::Train const& train, PositionFacts const& position,
-                Machine const& machine);
+/// Three forward passes' FLOP a step, four where `recompute` asks for each layer's forward once more; parameters, gradients,
+/// two moments and activations: of every layer, or with `recompute` of one and every layer's input.
+Cost train_cost(spec::Model const& model, spec::Steps const& steps, PositionFacts const& position,
+                Machine const& machine, bool recompute = false);
 
 /// Windows in one forward pass: as many as hold 8192 tokens, at least one.
 int evaluate_rows(spec::Evaluation const& evaluation, int seen);

@@ -42,26 +42,39 @@ json position_json(PositionChoice const& position, World const& world) {
   return {{"encodings", encodings}, {"scalings", scalings}, {"trained_length", position.trained_length}};
 }
 
+char const* word(spec::MlpKind kind) {
+  return kind == spec::MlpKind::swiglu ? "swiglu" : kind == spec::MlpKind::gelu ? "gelu" : "geglu";
+}
+
 json model_json(spec::Model const& m) {
-  return {{"family", "decoder"},
-          {"layers", m.layers},
-          {"width", m.width},
-          {"heads", m.heads},
-          {"kv_heads", m.kv_heads},
-          {"head_width", m.head_width},
-          {"mlp", m.mlp.kind == spec::MlpKind::swiglu ? "swiglu" : "gelu"},
-          {"mlp_width", m.mlp.width},
-          {"norm", m.norm.kind == spec::NormKind::rmsnorm ? "rmsnorm" : "layernorm"},
-          {"norm_eps", m.norm.eps},
-          {"qk_norm", m.qk_norm},
-          {"kv_shift", m.kv_shift},
-          {"tie_embedding", m.tie_embedding},
-          {"init_std", m.init.std},
-          {"init_residual_by_depth", m.init.residual == spec::Residual::by_depth}};
+  json out = {{"family", "decoder"},
+              {"layers", m.layers},
+              {"width", m.width},
+              {"heads", m.heads},
+              {"kv_heads", m.kv_heads},
+              {"head_width", m.head_width},
+              {"mlp", word(m.mlp.kind)},
+              {"mlp_width", m.mlp.width},
+              {"norm", m.norm.kind == spec::NormKind::rmsnorm ? "rmsnorm" : "layernorm"},
+              {"norm_eps", m.norm.eps},
+              {"qk_norm", m.qk_norm},
+              {"kv_shift", m.kv_shift},
+              {"tie_embedding", m.tie_embedding},
+              {"init_std", m.init.std},
+              {"init_residual_by_depth", m.init.residual == spec::Residual::by_depth}};
+  // What came later is named where it differs from what all models had before.
+  if (m.vocabulary != 256) out["vocabulary"] = m.vocabulary;
+  if (m.qkv_bias) out["qkv_bias"] = true;
+  if (m.embedding_scale != 1) out["embedding_scale"] = m.embedding_scale;
+  if (!m.from.empty()) out["from"] = m.sha256;
+  return out;
 }
 
 json data_json(spec::Data const& d, World const& world) {
-  json data = {{"corpus", world.corpus(d).sha256}, {"tokens", "bytes"}, {"train", d.split.train}};
+  auto const facts = world.corpus(d);
+  json data = {{"corpus", facts.sha256},
+               {"tokens", facts.tokenizer_sha256.empty() ? "bytes" : facts.tokenizer_sha256},
+               {"train", d.split.train}};
   if (d.split.cut == spec::Cut::documents) {  // there the documents to train on depend on those to test on
     data["cut"] = "documents";
     data["test"] = d.split.test;
@@ -69,24 +82,27 @@ json data_json(spec::Data const& d, World const& world) {
   return data;
 }
 
-json train_json(spec::Train const& t) {
-  return {{"steps", t.steps},       {"length", t.length},          {"rows", t.rows},
-          {"optimiser", "adamw"},   {"rate", t.optimiser.rate},    {"betas", t.optimiser.betas},
-          {"eps", t.optimiser.eps}, {"decay", t.optimiser.decay},  {"clip", t.optimiser.clip},
-          {"schedule", "cosine"},   {"warmup", t.schedule.warmup}, {"floor", t.schedule.floor},
-          {"precision", "fp32"}};
+json steps_json(spec::Steps const& t) {
+  json out = {{"steps", t.steps},       {"length", t.length},          {"rows", t.rows},
+              {"optimiser", "adamw"},   {"rate", t.optimiser.rate},    {"betas", t.optimiser.betas},
+              {"eps", t.optimiser.eps}, {"decay", t.optimiser.decay},  {"clip", t.optimiser.clip},
+              {"schedule", "cosine"},   {"warmup", t.schedule.warmup}, {"floor", t.schedule.floor},
+              {"precision", "fp32"}};
+  if (t.at_once) out["at_once"] = *t.at_once;
+  return out;
 }
 }  // namespace
 
 std::string canonical_train(TrainStage const& stage, World const& world) {
-  json const all = {{"stage", "train"},
-                    {"numerics", numerics_revision},
-                    {"model", model_json(stage.model)},
-                    {"position", position_json(stage.position, world)},
-                    {"data", data_json(stage.data, world)},
-                    {"train", train_json(stage.train)},
-                    {"seed", stage.seed},
-                    {"order_seed", stage.order_seed}};
+  json all = {{"stage", stage.parent.empty() ? "train" : "tune"},
+              {"numerics", numerics_revision},
+              {"model", model_json(stage.model)},
+              {"position", position_json(stage.position, world)},
+              {"data", data_json(stage.data, world)},
+              {"train", steps_json(stage.train)},
+              {"seed", stage.seed},
+              {"order_seed", stage.order_seed}};
+  if (!stage.parent.empty()) all["parent"] = stage.parent;
   return all.dump();
 }
 

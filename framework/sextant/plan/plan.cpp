@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace sextant::plan {
@@ -50,9 +51,14 @@ class Planner {
 
   void check_text(Arm const& arm) {
     auto const& setting = arm.setting;
-    auto const [sha256, train, test] = corpus(arm);
-    expect(train > setting.train.length, at(setting.places, "train.length"), ": train.length is ", setting.train.length,
-           ", but ", setting.data.corpus, " has ", train, " tokens to train on; expected a length below that");
+    auto const facts = corpus(arm);
+    std::int64_t const test = facts.test;
+    auto const check_length = [&](char const* key, int length) {
+      expect(facts.train > length, at(setting.places, key), ": ", key, " is ", length, ", but ", setting.data.corpus,
+             " has ", facts.train, " tokens to train on; expected a length below that");
+    };
+    check_length("train.length", setting.train.length);
+    if (setting.tune) check_length("tune.length", setting.tune.length);
     for (std::size_t i = 0; i < setting.evaluate.size(); ++i) {
       Evaluation const& evaluation = setting.evaluate[i];
       std::int64_t const places = test - evaluation.span();
@@ -65,7 +71,11 @@ class Planner {
     }
   }
 
-  static int setting_length(Arm const& arm) { return arm.setting.train.length; }
+  // Longest row that the arm's model was trained or tuned at.
+  static int setting_length(Arm const& arm) {
+    auto const& setting = arm.setting;
+    return setting.tune ? std::max(setting.train.length, setting.tune.length) : setting.train.length;
+  }
 
   PositionFacts facts(Arm const& arm, PositionChoice const& position, int target, std::string const& place,
                       std::string const& what) {
@@ -87,48 +97,122 @@ class Planner {
     return facts;
   }
 
-  void add_arm(Arm const& arm) {
+  // The vocabulary is that of the text; a pretrained model has its own, and the text's must be the same or within it.
+  void settle_vocabulary(Arm& arm) {
+    auto const text = corpus(arm);
+    spec::Model& model = arm.setting.model;
+    if (model.from.empty()) model.vocabulary = text.vocabulary;
+    bool const same =
+        model.from.empty() || model.tokenizer_sha256.empty() || model.tokenizer_sha256 == text.tokenizer_sha256;
+    expect(same && text.vocabulary <= model.vocabulary, at(arm.setting.places, "data.tokens"), ": data.tokens is ",
+           arm.setting.data.tokens, " with ", text.vocabulary, " tokens, but ", model.from, " has ", model.vocabulary,
+           "; expected the tokenizer of the model");
+  }
+
+  // Activations are kept where they fit beside all else, in half of the memory at hand.
+  void settle_cost(TrainStage& stage, PositionFacts const& facts) const {
+    stage.cost = train_cost(stage.model, stage.train, facts, world_.machine);
+    double const memory = spec_.budget.memory ? *spec_.budget.memory : world_.machine.memory;
+    if (memory <= 0 || stage.cost.bytes <= memory / 2) return;
+    stage.recompute = true;
+    stage.cost = train_cost(stage.model, stage.train, facts, world_.machine, true);
+  }
+
+  TrainStage training(Arm const& arm, PositionFacts const& facts) const {
+    auto const& setting = arm.setting;
+    TrainStage stage;
+    stage.arm = setting.tune ? arm.trained_label : arm.label;
+    stage.labels = setting.tune ? arm.trained_labels : arm.labels;
+    stage.model = setting.model;
+    stage.position = settle(setting.position, setting.train.length);
+    stage.data = setting.data;
+    stage.train = setting.train;
+    settle_cost(stage, facts);
+    return stage;
+  }
+
+  TrainStage tuning(Arm const& arm, PositionFacts const& facts) const {
+    auto const& setting = arm.setting;
+    TrainStage stage;
+    stage.arm = arm.label;
+    stage.labels = arm.labels;
+    stage.batches_before = setting.train.steps;
+    stage.model = setting.model;
+    stage.position = tuned_position(setting);
+    stage.data = setting.data;
+    stage.train = setting.tune;
+    settle_cost(stage, facts);
+    return stage;
+  }
+
+  static PositionChoice tuned_position(spec::Setting const& setting) {
+    return settle({setting.tune.encodings, setting.tune.scalings, setting.position.trained_length},
+                  setting.tune.length);
+  }
+
+  void add_arm(Arm arm) {
+    settle_vocabulary(arm);
     check_text(arm);
     auto const& setting = arm.setting;
-    TrainStage base;
-    base.arm = arm.label;
-    base.labels = arm.labels;
-    base.model = setting.model;
-    base.position = settle(setting.position, setting.train.length);
-    base.data = setting.data;
-    base.train = setting.train;
-    PositionFacts const trained =
-        facts(arm, base.position, setting.train.length, at(setting.places, "position.encoding"), arm.label);
-    base.cost = train_cost(base.model, base.train, trained, world_.machine);
+    PositionFacts const trained = facts(arm, settle(setting.position, setting.train.length), setting.train.length,
+                                        at(setting.places, "position.encoding"), arm.label);
+    TrainStage const base = training(arm, trained);
+    std::optional<TrainStage> tuned;
+    if (setting.tune) {
+      std::string const place = at(setting.places, "tune.encoding");
+      PositionFacts const facts_of_it = facts(arm, tuned_position(setting), setting.tune.length, place, arm.label);
+      expect(facts_of_it.parameters == trained.parameters, place, ": ", arm.label, " tunes ", facts_of_it.parameters,
+             " numbers of its encoding, expected the ", trained.parameters, " that were trained");
+      tuned = tuning(arm, facts_of_it);
+    }
     auto const measured = measurements(arm, trained);
-    for (std::int64_t const seed : setting.train.seeds) {
-      TrainStage stage = base;
-      stage.seed = seed;
-      stage.order_seed = setting.data.order.seed.value_or(seed);
-      stage.canonical = canonical_train(stage, world_);
-      stage.id = id_of(stage.canonical);
-      auto const [known, is_new] = trained_.emplace(stage.id, arm.label);
-      add_measurements(measured, stage, known->second);
-      if (is_new)
-        plan_.train.push_back(std::move(stage));
-      else
-        plan_.notes.push_back(text(arm.label, " with seed ", seed, " is the same model as ", known->second,
-                                   ", and stands in the results under that name alone"));
+    std::vector<TrainStage> bases;
+    for (std::int64_t const seed : setting.train.seeds) bases.push_back(add_stage(base, seed, tuned ? "" : arm.label));
+    for (TrainStage const& parent : bases) {
+      if (!tuned) {
+        add_measurements(measured, parent, arm.label);
+        continue;
+      }
+      TrainStage stage = *tuned;
+      stage.parent = parent.id;
+      add_measurements(measured, add_stage(stage, parent.seed, arm.label), arm.label);
     }
   }
 
-  // `owner`: the arm that a model of this id was first planned for. An arm that is another once more adds nothing.
-  void add_measurements(std::vector<EvaluateStage> measured, TrainStage const& train, std::string const& owner) {
+  // `arm`: whose model it is; empty: it is only what other arms go on from, until an arm has it for its own.
+  TrainStage add_stage(TrainStage stage, std::int64_t seed, std::string const& arm) {
+    stage.seed = seed;
+    stage.order_seed = stage.data.order.seed.value_or(seed);
+    stage.canonical = canonical_train(stage, world_);
+    stage.id = id_of(stage.canonical);
+    auto const [known, is_new] = trained_.emplace(stage.id, arm);
+    if (is_new) {
+      plan_.train.push_back(stage);
+    } else if (known->second.empty() && !arm.empty()) {
+      known->second = arm;
+      auto const at =
+          std::find_if(plan_.train.begin(), plan_.train.end(), [&](auto const& t) { return t.id == stage.id; });
+      at->arm = stage.arm, at->labels = stage.labels;
+    } else if (!arm.empty()) {
+      plan_.notes.push_back(text(arm, " with seed ", seed, " is the same model as ", known->second,
+                                 ", and stands in the results under that name alone"));
+    }
+    return stage;
+  }
+
+  // An arm that is another once more adds nothing.
+  void add_measurements(std::vector<EvaluateStage> measured, TrainStage const& train, std::string const& arm) {
+    std::string const& owner = trained_.at(train.id);
     for (auto& measure : measured) {
       measure.seed = train.seed;
       measure.train_id = train.id;
       measure.canonical = canonical_evaluate(measure, world_);
       measure.id = id_of(measure.canonical);
       measure.repeats = !evaluated_.insert(measure.id).second;
-      expect(owner == train.arm || measure.repeats, spec_.file, ": ", train.arm, " is the same model as ", owner,
+      expect(owner == arm || measure.repeats, spec_.file, ": ", arm, " is the same model as ", owner,
              " but is measured under ", measure.view, " by ", measure.evaluation.name, " as that one is not; expected ",
              "arms that differ, or the same measurements");
-      if (owner == train.arm) plan_.evaluate.push_back(std::move(measure));
+      if (owner == arm) plan_.evaluate.push_back(std::move(measure));
     }
   }
 
@@ -158,7 +242,7 @@ class Planner {
     stage.model = arm.setting.model;
     stage.data = arm.setting.data;
     stage.rows = evaluate_rows(evaluation, stage.seen());
-    stage.position = settle(view.position, stage.seen());
+    stage.position = settle(view.position, view.as_tuned ? arm.setting.tune.length : stage.seen());
     std::string const place =
         at(view.places, view.position.scalings.empty() ? "position.encoding" : "position.scaling");
     std::string const what = text(arm.label, " under ", view.label, " at ", length, " tokens (", evaluation.name, ")");
@@ -179,7 +263,7 @@ class Planner {
   Spec const& spec_;
   World const& world_;
   Plan plan_;
-  std::map<std::string, std::string> trained_;  // id -> arm
+  std::map<std::string, std::string> trained_;  // id -> arm that owns the model; empty: none yet
   std::set<std::string> evaluated_;
 };
 }  // namespace

@@ -13,18 +13,21 @@ namespace sextant::plan {
 /// Raised whenever the same stage would compute other numbers than before: a fix in a kernel, another random stream.
 inline constexpr int numerics_revision = 1;
 
-/// One model trained with one seed.
+/// One model trained, or a trained one tuned, with one seed.
 struct TrainStage {
   std::string id;         ///< 16 hex digits: hash of `canonical`
   std::string canonical;  ///< JSON of everything that determines the result, and nothing else
-  std::string arm;        ///< label, e.g. "rope+alibi"
+  std::string parent;     ///< id of the stage whose weights it goes on from; empty: fresh ones, or those of model.from
+  std::int64_t batches_before = 0;  ///< that its parent has read of the same order
+  bool recompute = false;           ///< forward passes run again for their backward, because memory is short: same bits
+  std::string arm;                  ///< label, e.g. "rope+alibi"
   spec::Labels labels;
   std::int64_t seed = 0;
   std::int64_t order_seed = 0;  ///< of the batches: data.order.seed, or this run's seed
   spec::Model model;
   encoding::PositionChoice position;  ///< `factor: auto` settled for train.length
   spec::Data data;
-  spec::Train train;
+  spec::Steps train;  ///< of training or of tuning
   Cost cost;
 };
 
@@ -53,15 +56,17 @@ struct Plan {
   spec::Budget budget;
   spec::Places places;  ///< where the keys of the spec stand, for messages
   Machine machine;
-  std::vector<TrainStage> train;        ///< ids are distinct
+  std::vector<TrainStage> train;        ///< ids are distinct; parents stand before those that go on from them
   std::vector<EvaluateStage> evaluate;  ///< those of one train stage are neighbours, and so are those of one view
   std::vector<std::string> notes;       ///< what a reader should know: merged stages, lints
   Cost total;                           ///< parameters and bytes: the largest; FLOP and seconds: the sum
 };
 
 struct CorpusFacts {
-  std::string sha256;                ///< of the text, and of its documents where the cut asks for them
+  std::string sha256;                ///< of the text, and of its documents where they decide the tokens or the cut
   std::int64_t train = 0, test = 0;  ///< tokens
+  std::string tokenizer_sha256;      ///< empty: tokens are bytes
+  int vocabulary = 256;
 };
 
 /// What a plan needs to know and a spec does not say.

@@ -53,6 +53,10 @@ Left what_is_left(Plan const& plan, Done const& done) {
   return left;
 }
 
+std::string const& arm_of(Plan const& plan, std::string const& id) {
+  return std::find_if(plan.train.begin(), plan.train.end(), [&](auto const& stage) { return stage.id == id; })->arm;
+}
+
 // The lengths of one evaluation under one view, on one line.
 std::string measurement_lines(Plan const& plan, std::string const& train_id, std::string const& arm, Done const& done) {
   struct Line {
@@ -112,7 +116,10 @@ std::string plan_text(Plan const& plan, Done const& done) {
                   left.stages - static_cast<int>(plan.train.size()), left.done, left.stages);
   std::string arm;
   for (auto const& stage : plan.train) {
-    if (stage.arm != arm) out += fmt::format("  {}: {} a seed\n", stage.arm, cost_text(stage.cost));
+    if (stage.arm != arm)
+      out += fmt::format("  {}: {} a seed{}{}\n", stage.arm, cost_text(stage.cost),
+                         stage.parent.empty() ? "" : ", after " + arm_of(plan, stage.parent),
+                         stage.recompute ? "; forward passes run twice to save memory" : "");
     arm = stage.arm;
     out += fmt::format("    {}  seed {}  {}\n", mark(done(stage.id)), stage.seed, stage.id);
     out += measurement_lines(plan, stage.id, stage.arm, done);
@@ -132,6 +139,7 @@ std::string plan_json(Plan const& plan, Done const& done) {
                      {"arm", stage.arm},
                      {"labels", stage.labels},
                      {"seed", stage.seed},
+                     {"parent", stage.parent.empty() ? json(nullptr) : json(stage.parent)},
                      {"done", done(stage.id)},
                      {"cost", cost_json(stage.cost)},
                      {"determined_by", json::parse(stage.canonical)}});

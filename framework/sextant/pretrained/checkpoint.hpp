@@ -2,7 +2,13 @@
 #pragma once
 #include <sextant/pretrained/source.hpp>
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace sextant::pretrained {
+
+/// The note: JSON that holds the description, and the vocabulary where there is one that can be kept. `extend`, `import` and
+/// specs read a checkpoint of training that bears it as they read an imported model.
+nlohmann::ordered_json note_of(Description const& description, std::optional<tokens::Vocabulary> const& vocabulary);
 
 /// One safetensors file as Trainer::save() writes it, without moments; load_parameters() reads it. The note is JSON: the
 /// description, and the vocabulary where there is one. Written atomically.

@@ -4,6 +4,8 @@
 #include <sextant/pretrained/safetensors_files.hpp>
 #include <sextant/pretrained/source.hpp>
 
+#include <algorithm>
+
 namespace sextant::pretrained {
 namespace {
 Source open_gguf(fs::path const& path, encoding::Registry const& registry) {
@@ -28,6 +30,18 @@ Source open_source(fs::path const& path, encoding::Registry const& registry) {
   expect(checkpoint.has_value(), path.string(),
          " is no checkpoint of an imported model: give the folder that holds config.json");
   return *checkpoint;
+}
+
+std::string sha256_of_model(fs::path const& path) {
+  if (!fs::is_directory(path)) return sha256_file(path);
+  std::vector<fs::path> files;
+  for (auto const& entry : fs::directory_iterator(path))
+    if (entry.path().filename() == "config.json" || entry.path().extension() == ".safetensors")
+      files.push_back(entry.path());
+  std::ranges::sort(files);
+  std::string all;
+  for (auto const& file : files) all += file.filename().string() + " " + sha256_file(file) + "\n";
+  return sha256(all);
 }
 
 }  // namespace sextant::pretrained

@@ -22,6 +22,9 @@ struct Source {
 /// of it is not as expected, and for models that compute what a model here does not.
 Source open_source(fs::path const& path, encoding::Registry const& registry);
 
+/// SHA-256 of what a model is read from: the file, or config.json and the safetensors files of a folder.
+std::string sha256_of_model(fs::path const& path);
+
 /// The position block of the model: as published, or another in its place. `target_length` is what scalings told `auto` go by.
 std::shared_ptr<encoding::Position const> position_of(
     Description const& description, encoding::Registry const& registry,

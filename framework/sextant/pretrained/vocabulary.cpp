@@ -1,4 +1,5 @@
 #include <sextant/base/error.hpp>
+#include <sextant/pretrained/checkpoint.hpp>
 #include <sextant/pretrained/gguf_vocabulary.hpp>
 #include <sextant/pretrained/vocabulary.hpp>
 #include <sextant/tokens/tokenizer_json.hpp>
@@ -10,6 +11,11 @@ tokens::Vocabulary vocabulary_of(fs::path const& path) {
     fs::path const file = path / "tokenizer.json";
     expect(fs::exists(file), path.string(), " holds no tokenizer.json");
     return tokens::read_tokenizer_json(file);
+  }
+  if (path.extension() == ".safetensors") {
+    auto checkpoint = open_checkpoint(path);
+    expect(checkpoint && checkpoint->vocabulary, path.string(), " holds no tokenizer");
+    return std::move(*checkpoint->vocabulary);
   }
   if (path.extension() != ".gguf") return tokens::read_tokenizer_json(path);
   auto vocabulary = read_vocabulary(Gguf(path));

@@ -38,10 +38,16 @@ Mean mean_of(std::vector<double> const& each) {
   return out;
 }
 
-/// Loss of every token of every window [windows, seen], in nat.
-std::vector<double> losses(Exec const& exec, tasks::EvalWindows const& windows, int seen, int at_once, Network& network,
-                           Progress& progress) {
-  std::vector<double> out(static_cast<std::size_t>(windows.count()) * seen);
+/// Of every token of every window [windows, seen].
+struct Scores {
+  std::vector<double> nll;    ///< nat
+  std::vector<double> bytes;  ///< that the token stands for
+};
+
+Scores scores(Exec const& exec, tasks::EvalWindows const& windows, int seen, int at_once, tasks::TokenText const& text,
+              Network& network, Progress& progress) {
+  Scores out;
+  out.nll.resize(static_cast<std::size_t>(windows.count()) * seen);
   for (int first = 0; first < windows.count(); first += at_once) {
     stop_point("while evaluating; finished stages are kept");
     int const rows = std::min(at_once, windows.count() - first);
@@ -57,7 +63,9 @@ std::vector<double> losses(Exec const& exec, tasks::EvalWindows const& windows, 
     }
     network.loss_per_token(exec, batch, nll);
     exec.fence();
-    std::copy(nll.data(), nll.data() + nll.size(), out.begin() + static_cast<std::ptrdiff_t>(first) * seen);
+    std::copy(nll.data(), nll.data() + nll.size(), out.nll.begin() + static_cast<std::ptrdiff_t>(first) * seen);
+    for (int row = 0; row < rows; ++row)
+      for (int i = 1; i <= seen; ++i) out.bytes.push_back(text.token_bytes[static_cast<std::size_t>(tokens(row, i))]);
     progress.update(static_cast<double>(first + rows) / windows.count());
   }
   return out;
@@ -66,14 +74,15 @@ std::vector<double> losses(Exec const& exec, tasks::EvalWindows const& windows, 
 }  // namespace
 
 results::Group evaluate(Exec const& exec, plan::EvaluateStage const& stage, plan::Plan const& plan,
-                        std::string const& run, tasks::Corpus const& corpus, Network& network, Progress& progress) {
+                        std::string const& run, tasks::TokenText const& source, Network& network, Progress& progress) {
   auto const& wanted = stage.evaluation;
   auto const& trained =
       *std::find_if(plan.train.begin(), plan.train.end(), [&](auto const& t) { return t.id == stage.train_id; });
-  auto const part = split_of(corpus, trained.data);
-  tasks::EvalWindows const windows(part.test, wanted.windows, stage.span, corpus.name + "'s test text");
+  auto const part = split_of(source, trained.data);
+  tasks::EvalWindows const windows(part.test, wanted.windows, stage.span, source.name + "'s test text");
   int const seen = stage.seen(), count = windows.count();
-  std::vector<double> const nll = losses(exec, windows, seen, stage.rows, network, progress);
+  Scores const found = scores(exec, windows, seen, stage.rows, source, network, progress);
+  auto const& nll = found.nll;
 
   results::Group record;
   record.set("kind", "evaluate");
@@ -85,14 +94,13 @@ results::Group evaluate(Exec const& exec, plan::EvaluateStage const& stage, plan
       .along({"length"});
   eval.put("window", windows.ends(), "token", "end of each window in the test text");
   results::ResultTable rows;
-  auto const add = [&](std::string const& region, int from, std::string const& what) {
-    auto const each = by_window(nll, count, seen, from);
+  auto const put = [&](std::string const& region, int from, std::vector<double> const& each, std::string const& units,
+                       std::string const& what) {
     Mean const m = mean_of(each);
-    eval.put(region, std::vector<double>{m.value}, "nat/token", what).along({"length"});
-    eval.put(region + "_stderr", std::vector<double>{m.error}, "nat/token",
-             "standard error of " + region + " over windows")
+    eval.put(region, std::vector<double>{m.value}, units, what).along({"length"});
+    eval.put(region + "_stderr", std::vector<double>{m.error}, units, "standard error of " + region + " over windows")
         .along({"length"});
-    eval.put(region + "_by_window", {1, each.size()}, each, "nat/token", region + " of each window")
+    eval.put(region + "_by_window", {1, each.size()}, each, units, region + " of each window")
         .along({"length", "window"});
     rows.push_back({.study = plan.study,
                     .run = run,
@@ -106,7 +114,19 @@ results::Group evaluate(Exec const& exec, plan::EvaluateStage const& stage, plan
                     .value = m.value,
                     .error = m.error,
                     .n = static_cast<std::int64_t>(count) * (seen - from),
-                    .units = "nat/token"});
+                    .units = units});
+  };
+  // A window's loss over the bytes that a window has on average: the mean is the loss of all over the bytes of all.
+  auto const per_byte = [&](std::vector<double> each, int from) {
+    double const bytes = mean_of(by_window(found.bytes, count, seen, from)).value;
+    for (double& x : each) x /= bytes;
+    return each;
+  };
+  bool const bytes_known = stage.data.tokens != "bytes" && source.exact;
+  auto const add = [&](std::string const& region, int from, std::string const& what) {
+    auto const each = by_window(nll, count, seen, from);
+    put(region, from, each, "nat/token", what);
+    if (bytes_known) put(region + spec::per_byte, from, per_byte(each, from), "nat/byte", what + ", by their bytes");
   };
   if (wanted.keeps("mean")) add("mean", 0, "mean loss over the tokens seen");
   if (wanted.keeps("tail64"))

@@ -1,40 +1,16 @@
 #include <sextant/base/error.hpp>
 #include <sextant/encoding/position.hpp>
+#include <sextant/model/trainer.hpp>
+#include <sextant/pretrained/checkpoint.hpp>
+#include <sextant/pretrained/store.hpp>
 #include <sextant/run/stages.hpp>
+#include <sextant/run/start.hpp>
 #include <sextant/tasks/positions.hpp>
+#include <sextant/tokens/bytes.hpp>
+
+#include <nlohmann/json.hpp>
 
 namespace sextant::run {
-namespace {
-
-model::ModelConfig config_of(spec::Model const& m) {
-  model::ModelConfig c;
-  c.vocabulary = plan::vocabulary;
-  c.layers = m.layers;
-  c.width = m.width;
-  c.heads = m.heads;
-  c.kv_heads = m.kv_heads;
-  c.head_dim = m.head_width;
-  c.mlp = m.mlp.kind == spec::MlpKind::swiglu ? model::MlpKind::swiglu : model::MlpKind::gelu;
-  c.mlp_width = m.mlp.width;
-  c.norm = m.norm.kind == spec::NormKind::rmsnorm ? model::NormKind::rmsnorm : model::NormKind::layernorm;
-  c.norm_eps = m.norm.eps;
-  c.qk_norm = m.qk_norm;
-  c.kv_shift = m.kv_shift;
-  c.tie_embedding = m.tie_embedding;
-  c.init_std = m.init.std;
-  c.residual_by_depth = m.init.residual == spec::Residual::by_depth;
-  c.check();
-  return c;
-}
-
-}  // namespace
-
-tasks::Split split_of(tasks::Corpus const& corpus, spec::Data const& data) {
-  bool const whole = data.split.cut == spec::Cut::documents;
-  return tasks::split(corpus, data.split.train, data.split.test,
-                      whole ? tasks::Cut::documents : tasks::Cut::contiguous);
-}
-
 std::shared_ptr<encoding::Position const> make_position(spec::Model const& m, encoding::PositionChoice const& choice,
                                                         encoding::Registry const& registry, int target_length) {
   encoding::Shape const shape{.heads = m.heads, .kv_heads = m.kv_heads, .head_dim = m.head_width, .model_dim = m.width};
@@ -46,9 +22,36 @@ void draw_positions(encoding::PositionSampler const& sampler, Stream const& stre
   (sampler.skips ? tasks::draw_skip : tasks::draw_positions)(stream, row, count, sampler.below, out);
 }
 
-Network make_network(plan::TrainStage const& stage, encoding::Registry const& registry) {
+Network make_network(plan::TrainStage const& stage, encoding::Registry const& registry, model::Start start) {
   return Network(config_of(stage.model), make_position(stage.model, stage.position, registry, stage.train.length),
-                 static_cast<std::uint64_t>(stage.seed));
+                 static_cast<std::uint64_t>(stage.seed), start);
+}
+
+Network first_network(plan::TrainStage const& stage, encoding::Registry const& registry, results::Store const& store,
+                      fs::path const& cache) {
+  bool const fresh = stage.parent.empty() && stage.model.from.empty();
+  Network network = make_network(stage, registry, fresh ? model::Start::drawn : model::Start::zero);
+  if (!stage.parent.empty()) {
+    model::load_parameters(weights_file(store, stage.parent), network);
+  } else if (!fresh) {
+    auto const source = pretrained::open_source(pretrained::find_model(stage.model.from, cache), registry);
+    auto const loaded =
+        pretrained::load<float>(source, make_position(stage.model, stage.position, registry, stage.train.length),
+                                static_cast<std::uint64_t>(stage.seed));
+    Kokkos::deep_copy(network.parameters(), loaded.parameters());
+  }
+  return network;
+}
+
+nlohmann::ordered_json note_of(plan::TrainStage const& stage, Network const& network, fs::path const& cache) {
+  pretrained::Description description;
+  description.family = "sextant";
+  description.config = network.config();
+  description.position = with_original_length(stage.position);
+  description.context_length = stage.train.length;
+  description.naming = pretrained::Naming::sextant;
+  auto const tokenizer = tokenizer_of(stage.data.tokens, cache);
+  return pretrained::note_of(description, tokenizer ? tokenizer->vocabulary() : tokens::byte_vocabulary());
 }
 
 fs::path weights_file(results::Store const& store, std::string const& train_id) {

@@ -7,6 +7,7 @@
 #include <sextant/spec/number.hpp>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace sextant::build {
@@ -21,9 +22,11 @@ results::Provenance provenance_of(plan::Plan const& plan, encoding::Registry con
   results::Provenance p = program_provenance(options.command_line, started);
   std::vector<encoding::PositionChoice> positions;
   std::set<std::string> corpora;
+  std::map<std::string, spec::Model> models;  // by sha256
   for (auto const& stage : plan.train) {
     positions.push_back(stage.position);
     corpora.insert(stage.data.corpus);
+    if (!stage.model.from.empty()) models.emplace(stage.model.sha256, stage.model);
   }
   for (auto const& stage : plan.evaluate) positions.push_back({{}, stage.position.scalings, 0});
   add_plugins(p, positions, registry);
@@ -35,6 +38,8 @@ results::Provenance provenance_of(plan::Plan const& plan, encoding::Registry con
                         .sha256 = corpus.sha256,
                         .licence = corpus.licence});
   }
+  for (auto const& [sha256, model] : models)
+    p.inputs.push_back({.name = fs::path(model.from).filename().string(), .kind = "model", .sha256 = sha256});
   return p;
 }
 
@@ -43,6 +48,7 @@ std::vector<results::Run> runs_of(plan::Plan const& plan) {
   for (auto const& train : plan.train) {
     runs.push_back(
         {.id = train.id, .seed = train.seed, .encoding = train.arm, .labels = train.labels, .stages = {train.id}});
+    if (!train.parent.empty()) runs.back().parents = {train.parent};
     std::size_t const own = runs.size() - 1;
     for (auto const& measure : plan.evaluate) {
       if (measure.train_id != train.id) continue;

@@ -5,6 +5,7 @@
 #include <sextant/run/stop.hpp>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -38,7 +39,7 @@ class Runner {
       for (bool waiting = true; waiting;) {
         waiting = false;
         for (auto const& stage : plan_.train)
-          if (wanted(stage.arm)) waiting |= !carry_out(stage);
+          if (wanted(stage)) waiting |= !carry_out(stage);
         if (waiting) {
           stop_point("while another runner finishes");
           std::this_thread::sleep_for(std::chrono::milliseconds(500));
@@ -52,20 +53,26 @@ class Runner {
 
  private:
   bool wanted(std::string const& arm) const { return options_.only.empty() || options_.only == arm; }
+  /// Also what a wanted arm goes on from.
+  bool wanted(plan::TrainStage const& stage) const {
+    return wanted(stage.arm) || std::any_of(plan_.train.begin(), plan_.train.end(), [&](plan::TrainStage const& other) {
+             return other.parent == stage.id && wanted(other);
+           });
+  }
 
   double remaining_seconds() const {
     double sum = 0;
     for (auto const& stage : plan_.train)
-      if (wanted(stage.arm) && !store_.done(stage.id)) sum += stage.cost.seconds;
+      if (wanted(stage) && !store_.done(stage.id)) sum += stage.cost.seconds;
     for (auto const& stage : plan_.evaluate)
       if (wanted(stage.arm) && !store_.done(stage.id)) sum += stage.cost.seconds;
     return sum;
   }
 
-  tasks::Corpus const& corpus(std::string const& name) {
-    auto const found = corpora_.find(name);
-    return found != corpora_.end() ? found->second
-                                   : corpora_.emplace(name, tasks::load_corpus(name, options_.cache)).first->second;
+  tasks::TokenText const& text_of(spec::Data const& data) {
+    std::pair const key{data.corpus, data.tokens};
+    auto const found = texts_.find(key);
+    return found != texts_.end() ? found->second : texts_.emplace(key, load_text(data, options_.cache)).first->second;
   }
 
   /// Counts a stage that was done before this run once.
@@ -104,12 +111,23 @@ class Runner {
     if (options_.fail_fast) throw Stopped("stopped at the first failure, as --fail-fast says");
   }
 
+  /// Counts a stage as failed because the one that it goes on from has.
+  void give_up(plan::TrainStage const& stage) {
+    failed_.insert(stage.id);
+    if (settled_.insert(stage.id).second) progress_.skip(stage.cost.seconds);
+  }
+
   /// True when the train stage and all that measures it are settled.
   bool carry_out(plan::TrainStage const& stage) {
     std::string const name = fmt::format("{} seed {}", stage.arm, stage.seed);
+    if (failed_.count(stage.parent)) give_up(stage);
+    if (!stage.parent.empty() && !store_.done(stage.parent) && !failed_.count(stage.id)) return false;
     bool const settled = attempt(stage.id, name, stage.cost.seconds, [&](results::Claim const& claim) {
-      auto record = train(exec_, stage, corpus(stage.data.corpus), registry_, claim, progress_);
-      double const wall = record.group("train").numbers("wall").back();
+      Network network = first_network(stage, registry_, store_, options_.cache);
+      auto record =
+          train(exec_, stage, text_of(stage.data), network, note_of(stage, network, options_.cache), claim, progress_);
+      auto const walls = record.group("train").numbers("wall");
+      double const wall = walls.empty() ? 0 : walls.back();
       if (wall > 0 && stage.cost.flop >= telling_flop) outcome_.gflops = stage.cost.flop / wall / 1e9;
       return record;
     });
@@ -126,12 +144,11 @@ class Runner {
       }
       all &= attempt(measure.id, what, measure.cost.seconds, [&](results::Claim const&) {
         if (!network) {
-          network.emplace(make_network(stage, registry_));
+          network.emplace(make_network(stage, registry_, model::Start::zero));
           model::load_parameters(weights_file(store_, stage.id), *network);
         }
         Network seen = network->with_position(make_position(stage.model, measure.position, registry_, measure.seen()));
-        return evaluate(exec_, measure, plan_, run_id(stage.id, measure.view), corpus(stage.data.corpus), seen,
-                        progress_);
+        return evaluate(exec_, measure, plan_, run_id(stage.id, measure.view), text_of(stage.data), seen, progress_);
       });
     }
     return all;
@@ -144,7 +161,7 @@ class Runner {
   results::Store store_;
   Outcome outcome_;
   std::set<std::string> settled_, failed_;
-  std::map<std::string, tasks::Corpus> corpora_;
+  std::map<std::pair<std::string, std::string>, tasks::TokenText> texts_;  // by corpus and tokens
   Progress progress_;
 };
 

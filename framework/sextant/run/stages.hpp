@@ -6,21 +6,23 @@
 #include <sextant/model/model.hpp>
 #include <sextant/plan/plan.hpp>
 #include <sextant/results/store.hpp>
-#include <sextant/run/progress.hpp>
-#include <sextant/tasks/corpus.hpp>
+#include <sextant/run/optimise.hpp>
+#include <sextant/run/text.hpp>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include <memory>
 #include <string>
 
 namespace sextant::run {
 
-using Network = model::Model<float>;
+/// A model as a stage describes it: parameters as drawn from its seed, or zero, to be filled with others.
+Network make_network(plan::TrainStage const& stage, encoding::Registry const& registry,
+                     model::Start start = model::Start::drawn);
 
-/// The training and the test text that a spec's `data` block makes of its corpus.
-tasks::Split split_of(tasks::Corpus const& corpus, spec::Data const& data);
-
-/// A model as a stage describes it, with fresh parameters.
-Network make_network(plan::TrainStage const& stage, encoding::Registry const& registry);
+/// What the stage begins with: its parent's weights, those of model.from, or fresh ones.
+Network first_network(plan::TrainStage const& stage, encoding::Registry const& registry, results::Store const& store,
+                      fs::path const& cache);
 
 /// The position block of a stage. `target_length`: tokens it will read.
 std::shared_ptr<encoding::Position const> make_position(spec::Model const& model,
@@ -31,15 +33,22 @@ std::shared_ptr<encoding::Position const> make_position(spec::Model const& model
 void draw_positions(encoding::PositionSampler const& sampler, Stream const& stream, std::uint64_t row, int count,
                     double* out);
 
-/// Trains, saving as the stage says and resuming from what is in the claim's folder, bit for bit as if never stopped.
-/// Leaves weights.safetensors there and returns the record. Throws Stopped after saving when a stop was requested.
-results::Group train(Exec const& exec, plan::TrainStage const& stage, tasks::Corpus const& corpus,
-                     encoding::Registry const& registry, results::Claim const& claim, Progress& progress);
+/// Positions for the rows of batch `step` where the network's encoding draws them.
+void draw_batch_positions(Network const& network, std::int64_t seed, std::int64_t step, model::Batch& batch);
+
+/// Trains `network`, which holds what the stage begins with, saving as the stage says and resuming from what is in the
+/// claim's folder, bit for bit as if never stopped. Leaves weights.safetensors there, with `note`, and returns the record.
+/// Throws Stopped after saving when a stop was requested.
+results::Group train(Exec const& exec, plan::TrainStage const& stage, tasks::TokenText const& text, Network& network,
+                     nlohmann::ordered_json const& note, results::Claim const& claim, Progress& progress);
+
+/// What pretrained::open_checkpoint() needs to know of the weights: the model, its position block and its tokenizer.
+nlohmann::ordered_json note_of(plan::TrainStage const& stage, Network const& network, fs::path const& cache);
 
 /// `network` holds the trained weights, seen under the stage's position block. Returns the record: loss over the fixed
 /// windows as rows of results/ and as arrays of eval/<name>/.
 results::Group evaluate(Exec const& exec, plan::EvaluateStage const& stage, plan::Plan const& plan,
-                        std::string const& run, tasks::Corpus const& corpus, Network& network, Progress& progress);
+                        std::string const& run, tasks::TokenText const& text, Network& network, Progress& progress);
 
 /// Where train() left the weights.
 fs::path weights_file(results::Store const& store, std::string const& train_id);

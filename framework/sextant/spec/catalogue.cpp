@@ -1,10 +1,16 @@
-#include <sextant/spec/catalogue.hpp>
+#include <sextant/base/error.hpp>
+#include <sextant/spec/pretrained.hpp>
 
 namespace sextant::spec {
 
 Catalogue::Catalogue(encoding::Registry const& registry) {
   for (auto const role : {encoding::Role::encoding, encoding::Role::scaling})
     for (auto const& name : registry.names(role)) descriptions_.push_back(registry.describe(role, name));
+}
+
+Pretrained Catalogue::pretrained(std::string const& name_or_path) const {
+  expect(models_ != nullptr, "pretrained models are not looked up here");
+  return models_(name_or_path);
 }
 
 std::vector<std::string> Catalogue::names(encoding::Role role) const {

@@ -3,6 +3,7 @@
 #include <sextant/spec/table.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace sextant::spec {
@@ -45,23 +46,55 @@ void check_model(Model const& model, Node const& root, Check const& check) {
         ", which does not divide model.heads ", model.heads, "; expected one of ", divisors(model.heads));
 }
 
-void check_train(Train& train, Check const& check) {
-  auto const& batch = train.batch;
-  bool const whole = batch.in_rows || batch.count % train.length == 0;
-  std::int64_t const rows = batch.in_rows ? batch.count : batch.count / train.length;
-  check(whole, "train.batch", " is ", batch.count, " tokens, which is no whole number of rows of train.length ",
-        train.length, "; expected a multiple of it, such as ", std::max<std::int64_t>(rows, 1) * train.length, " or ",
-        std::max<std::int64_t>(rows + 1, 2) * train.length, " tokens");
-  check(rows <= 1 << 20, "train.batch", " is ", rows, " rows, expected at most ", 1 << 20);
-  train.rows = static_cast<int>(rows);
-  auto const& betas = train.optimiser.betas;
-  check(betas.size() == 2 && std::max(betas[0], betas[1]) < 1, "train.optimiser.betas", " is ", betas,
+// Settles rows.
+void check_steps(Steps& steps, std::string const& block, Check const& check) {
+  auto const& batch = steps.batch;
+  bool const whole = batch.in_rows || batch.count % steps.length == 0;
+  std::int64_t const rows = batch.in_rows ? batch.count : batch.count / steps.length;
+  check(whole, block + ".batch", " is ", batch.count, " tokens, which is no whole number of rows of ", block,
+        ".length ", steps.length, "; expected a multiple of it, such as ",
+        std::max<std::int64_t>(rows, 1) * steps.length, " or ", std::max<std::int64_t>(rows + 1, 2) * steps.length,
+        " tokens");
+  check(rows <= 1 << 20, block + ".batch", " is ", rows, " rows, expected at most ", 1 << 20);
+  steps.rows = static_cast<int>(rows);
+  auto const& betas = steps.optimiser.betas;
+  check(betas.size() == 2 && std::max(betas[0], betas[1]) < 1, block + ".optimiser.betas", " is ", betas,
         ", expected two numbers from 0 to below 1");
-  check(train.schedule.warmup < train.steps, "train.schedule.warmup", " is ", train.schedule.warmup,
-        " steps, expected fewer than train.steps ", train.steps);
+}
+
+void check_warmup(Steps const& steps, std::string const& block, char const* whence, Check const& check) {
+  check(steps.schedule.warmup < std::max(steps.steps, 1), block + ".schedule.warmup", " is ", steps.schedule.warmup,
+        " steps, expected fewer than ", whence, steps.steps);
+}
+
+void check_train(Setting& setting, Check const& check) {
+  Train& train = setting.train;
+  check_steps(train, "train", check);
+  check(train.steps > 0 || !setting.model.from.empty(), "train.steps",
+        " is 0, expected at least 1: without model.from there is no model yet");
+  check_warmup(train, "train", "train.steps ", check);
   check(!train.seeds.empty(), "train.seeds", " is an empty list, expected at least one seed");
   if (auto const seed = repeated(train.seeds))
     check(false, "train.seeds", " has ", *seed, " twice, expected distinct seeds");
+}
+
+// Settles steps and rows.
+void check_tune(Setting& setting, Check const& check) {
+  Tune& tune = setting.tune;
+  if (!tune) return;
+  check_steps(tune, "tune", check);
+  tune.precision = setting.train.precision;
+  check(tune.optimiser.rate > 0, "tune.optimiser.rate", " is ", tune.optimiser.rate, ", expected a number > 0");
+  double const row_tokens = static_cast<double>(tune.rows) * tune.length;
+  double const trained = static_cast<double>(setting.train.rows) * setting.train.length * setting.train.steps;
+  bool const share = tune.amount.of == Amount::Of::share;
+  check(!share || trained > 0, "tune.amount",
+        " is a share of the tokens of training, and train.steps is 0; expected an ", "amount of steps or tokens");
+  double const steps =
+      tune.amount.of == Amount::Of::steps ? tune.amount.count : tune.amount.count * (share ? trained : 1) / row_tokens;
+  check(steps < 1 << 30, "tune.amount", " makes ", steps, " steps, expected fewer than ", 1 << 30);
+  tune.steps = std::max(1, static_cast<int>(std::lround(steps)));
+  check_warmup(tune, "tune", "the steps that tune.amount makes, ", check);
 }
 
 void check_layers(Setting const& setting, Node const& root, Check const& check) {
@@ -103,7 +136,8 @@ void check_document(Document& document, Node const& root) {
   check(is_slug(document.head.study), "study", " is ", document.head.study,
         ", expected 1 to 64 letters, digits, - and _: it names files");
   check_model(setting.model, root, check);
-  check_train(setting.train, check);
+  check_train(setting, check);
+  check_tune(setting, check);
   check_layers(setting, root, check);
   auto const& split = setting.data.split;
   check(split.train + split.test <= 1 + 1e-9, "data.split.test", " is ", split.test, " beside data.split.train ",

@@ -48,6 +48,8 @@ std::string key_named(claims::Piece const& dimension, std::vector<Arm> const& ar
   }
   if (hits.empty())
     throw Fault(dimension.at, "nothing is called " + dimension.text + did_you_mean(dimension.text, known));
+  for (auto const& key : hits)  // what a model is measured under goes before what it was tuned with
+    if (hits.size() > 1 && key.starts_with("position.")) return key;
   if (hits.size() > 1)
     throw Fault(dimension.at, dimension.text + " is one of " + join(hits) + ", expected the whole key");
   return hits[0];
@@ -63,10 +65,13 @@ Evaluation const& evaluation_named(Measured const& quantity, std::vector<Arm> co
               "no measurement is called " + quantity.probe.text + did_you_mean(quantity.probe.text, known));
 }
 
-void check_measure(Measured const& quantity, Evaluation const& evaluation) {
+bool is_per_byte(Measured const& quantity) { return quantity.measure.text.ends_with(per_byte); }
+
+void check_measure(Measured const& quantity, Evaluation const& evaluation, bool in_bytes) {
   std::vector<std::string> known;
   for (auto const& what : evaluation.keep)
     if (what != "per_position") known.push_back(what);
+  for (std::size_t n = 0, kept = known.size(); n < kept && !in_bytes; ++n) known.push_back(known[n] + per_byte);
   std::string const& measure = quantity.measure.text;
   if (std::find(known.begin(), known.end(), measure) != known.end()) return;
   throw Fault(quantity.measure.at,
@@ -116,7 +121,7 @@ std::vector<Candidate> with_label(std::vector<Candidate> const& from, std::vecto
 
 Settled settle(Measured const& quantity, std::vector<Arm> const& arms) {
   Evaluation const& evaluation = evaluation_named(quantity, arms);
-  check_measure(quantity, evaluation);
+  check_measure(quantity, evaluation, arms.at(0).setting.data.tokens == "bytes");
   check_length(quantity, evaluation);
   auto const all = candidates_of(evaluation.name, arms);
   auto left = all;
@@ -138,7 +143,8 @@ Settled settle(Measured const& quantity, std::vector<Arm> const& arms) {
   }
   Measured settled = quantity;
   settled.where = {{{"encoding", 0}, {left[0].arm->label, 0}}, {{"scaling", 0}, {left[0].view->label, 0}}};
-  return {claims::write(settled), "nat/token", evaluation.windows, evaluation.span()};
+  return {claims::write(settled), is_per_byte(quantity) ? "nat/byte" : "nat/token", evaluation.windows,
+          evaluation.span()};
 }
 
 }  // namespace sextant::spec

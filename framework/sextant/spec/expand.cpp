@@ -60,7 +60,7 @@ std::vector<Combination> combine(Combination const& start, std::vector<Group> co
       } else {
         rest.evaluations.clear();
       }
-      bool const measures = group[0]->stage == Stage::train || !combination.evaluations.empty();
+      bool const measures = group[0]->stage != Stage::evaluate || !combination.evaluations.empty();
       for (std::size_t i = 0; measures && i < group[0]->values.size(); ++i) {
         Combination one = combination;
         for (auto const* axis : group) {
@@ -87,16 +87,34 @@ Document read_combination(Node const& root, Combination const& combination, Cata
 
 // "rope", "rope / theta=500000": the encoding or scaling itself, then what else varies.
 std::string join_labels(std::string const& head, std::string const& head_key, Labels const& labels,
-                        std::vector<Axis> const& axes, Stage stage) {
+                        std::vector<Axis> const& axes, std::vector<Stage> const& stages) {
   auto const it = labels.find(head_key);
   std::string text = it == labels.end() ? head : it->second;
   for (auto const& axis : axes) {
     auto const taken = labels.find(axis.name);
-    if (axis.stage != stage || axis.name == head_key || taken == labels.end()) continue;
+    if (std::find(stages.begin(), stages.end(), axis.stage) == stages.end() || axis.name == head_key ||
+        taken == labels.end())
+      continue;
     bool const bare = axis.named || is_choice_key(axis.name);
     text += " / " + (bare ? "" : axis.name.substr(axis.name.rfind('.') + 1) + "=") + taken->second;
   }
   return text;
+}
+
+/// The position block that a model is measured under: its own, or what the combination sets after training and tuning.
+void settle_view(View& view, Setting const& setting, Combination const& arm, Combination const& seen) {
+  view.position = setting.position;
+  if (!setting.tune) return;
+  auto const sets = [&](char const* key) {
+    return std::any_of(seen.chosen.begin() + static_cast<std::ptrdiff_t>(arm.chosen.size()), seen.chosen.end(),
+                       [&](Choose const* choose) {
+                         return std::any_of(choose->sets.begin(), choose->sets.end(),
+                                            [&](Choose::Set const& set) { return set.key.starts_with(key); });
+                       });
+  };
+  if (!sets("position.encoding")) view.position.encodings = setting.tune.encodings;
+  view.as_tuned = !sets("position.scaling");
+  if (view.as_tuned) view.position.scalings = setting.tune.scalings;
 }
 
 void add_view(std::vector<View>& views, View view, Place const& place) {
@@ -118,8 +136,14 @@ Arm read_arm(Node const& root, Combination const& combination, std::vector<Axis>
   Arm arm;
   arm.setting = read_combination(root, combination, catalogue).setting;
   arm.labels = combination.labels;
-  arm.label =
-      join_labels(label_of(arm.setting.position.encodings), "position.encoding", arm.labels, axes, Stage::train);
+  arm.label = join_labels(label_of(arm.setting.position.encodings), "position.encoding", arm.labels, axes,
+                          {Stage::train, Stage::tune});
+  for (auto const& axis : axes)
+    if (auto const it = arm.labels.find(axis.name); axis.stage == Stage::train && it != arm.labels.end())
+      arm.trained_labels.insert(*it);
+  arm.trained_label = join_labels(label_of(arm.setting.position.encodings), "position.encoding", arm.trained_labels,
+                                  axes, {Stage::train}) +
+                      " / untuned";
   Combination start = combination;
   for (auto const& evaluation : arm.setting.evaluate) start.evaluations.push_back(evaluation.name);
   for (auto const& axis : axes)
@@ -131,11 +155,12 @@ Arm read_arm(Node const& root, Combination const& combination, std::vector<Axis>
   for (auto const& seen : combine(start, groups_of(axes, Stage::evaluate))) {
     View view;
     Setting setting = read_combination(root, seen, catalogue).setting;
-    view.position = std::move(setting.position);
+    settle_view(view, setting, combination, seen);
     view.places = std::move(setting.places);
     for (auto const& [key, label] : seen.labels)
       if (!combination.labels.contains(key) || combination.labels.at(key) != label) view.labels[key] = label;
-    view.label = join_labels(label_of(view.position.scalings), "position.scaling", view.labels, axes, Stage::evaluate);
+    view.label =
+        join_labels(label_of(view.position.scalings), "position.scaling", view.labels, axes, {Stage::evaluate});
     view.evaluations = seen.evaluations;
     add_view(arm.views, std::move(view), root.place);
   }
@@ -146,12 +171,15 @@ Arm read_arm(Node const& root, Combination const& combination, std::vector<Axis>
 void fill_bases(Node& root, std::vector<Axis> const& axes) {
   for (auto const& axis : axes)
     for (auto const& set : axis.values[0].sets)
-      if (!find_node(root, set.key) && axis.stage == Stage::train) put(root, set.key, set.value, set.key_place);
+      if (!find_node(root, set.key) && axis.stage != Stage::evaluate) put(root, set.key, set.value, set.key_place);
 }
 
 std::vector<Arm> expand(Node const& root, std::vector<Axis> const& axes, Catalogue const& catalogue) {
   std::vector<Arm> arms;
-  for (auto const& combination : combine({}, groups_of(axes, Stage::train))) {
+  std::vector<Combination> combinations;
+  for (auto const& trained : combine({}, groups_of(axes, Stage::train)))
+    for (auto& tuned : combine(trained, groups_of(axes, Stage::tune))) combinations.push_back(std::move(tuned));
+  for (auto const& combination : combinations) {
     Arm arm = read_arm(root, combination, axes, catalogue);
     for (auto const& known : arms)
       expect(known.label != arm.label, root.place.text(), ": vary: two arms are called ", arm.label,

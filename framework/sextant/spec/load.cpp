@@ -10,6 +10,7 @@
 #include <algorithm>
 
 namespace sextant::spec {
+namespace fs = std::filesystem;
 namespace {
 
 void refuse_coming(Node const& root) {
@@ -114,6 +115,28 @@ std::string chosen_tier(Node const& root, Node const& tiers, Overrides const& ov
   return name;
 }
 
+// Texts and models named by a relative path lie beside the spec; from here on they are named by their full path, which stays
+// true wherever the resolved spec is kept.
+void settle_path(Node& node, fs::path const& folder) {
+  if (folder.empty() || !node.is_scalar() || fs::path(node.text).is_absolute()) return;
+  fs::path const beside = fs::absolute(folder / node.text).lexically_normal();
+  std::error_code none;
+  if (fs::is_regular_file(beside, none) || fs::is_directory(beside, none)) node.text = beside.string();
+}
+void settle_paths(Node& root, std::vector<Axis>& axes, fs::path const& folder) {
+  std::vector<std::string> const keys = {"data.corpus", "data.tokens", "model.from"};
+  for (auto const& key : keys)
+    if (Node const* const node = find_node(root, key)) {
+      Node value = *node;
+      settle_path(value, folder);
+      put(root, key, std::move(value), node->place);
+    }
+  for (auto& axis : axes)
+    for (auto& value : axis.values)
+      for (auto& set : value.sets)
+        if (std::find(keys.begin(), keys.end(), set.key) != keys.end()) settle_path(set.value, folder);
+}
+
 struct Resolved {
   Document document;
   std::vector<Axis> axes;
@@ -123,7 +146,7 @@ struct Resolved {
 };
 
 Resolved resolve(Node root, Node const& tiers, std::string const& tier, std::vector<std::string> const& sets,
-                 Catalogue const& catalogue) {
+                 Catalogue const& catalogue, fs::path const& folder) {
   auto changes = apply_tier(root, tiers, tier);
   for (auto const& set : sets) changes.push_back(apply_set(root, set));
   refuse_coming(root);
@@ -132,6 +155,7 @@ Resolved resolve(Node root, Node const& tiers, std::string const& tier, std::vec
   Resolved resolved{{}, {}, {}, {}, {catalogue, {}}};
   resolved.axes = read_vary(vary, resolved.reading);
   for (auto const& change : changes) refuse_lost(change, resolved.axes);
+  settle_paths(root, resolved.axes, folder);
   fill_bases(root, resolved.axes);
   resolved.document = read_document(root, resolved.reading);
   resolved.document.head.tier = tier;
@@ -161,7 +185,10 @@ bool differs_between_arms(Resolved const& resolved, Field<Document> const& field
 std::string write_resolved(Resolved const& resolved, std::string const& tier, Catalogue const& catalogue) {
   std::string out;
   std::vector<std::string> open;  // blocks that the last line stands in
+  bool const tunes = std::any_of(resolved.arms.begin(), resolved.arms.end(),
+                                 [](Arm const& arm) { return static_cast<bool>(arm.setting.tune); });
   for (auto const& field : document_fields()) {
+    if (field.name().starts_with("tune.") && !tunes) continue;
     std::vector<std::string> parts;
     for (std::size_t begin = 0; begin <= field.name().size();) {
       auto const dot = std::min(field.name().find('.', begin), field.name().size());
@@ -188,9 +215,8 @@ std::string write_resolved(Resolved const& resolved, std::string const& tier, Ca
   return out + write_claims(resolved.claims, resolved.reading);
 }
 
-}  // namespace
-
-Spec read_spec(std::string const& text, std::string const& file, Overrides const& overrides,
+// `folder`: where relative paths lead from; empty: they stay as they are.
+Spec read_from(std::string const& text, std::string const& file, fs::path const& folder, Overrides const& overrides,
                Catalogue const& catalogue) {
   Node root = parse_yaml(text, file);
   expect(root.is_map(), root.place.text(), ": the spec is ", found(root),
@@ -199,13 +225,14 @@ Spec read_spec(std::string const& text, std::string const& file, Overrides const
   check_tiers(tiers);
   std::string const tier = chosen_tier(root, tiers, overrides);
   for (auto const& other : tiers.entries)  // a tier that is not chosen today must be right all the same
-    if (other.key != tier) resolve(root, tiers, other.key, {}, catalogue);
-  Resolved resolved = resolve(root, tiers, tier, overrides.sets, catalogue);
+    if (other.key != tier) resolve(root, tiers, other.key, {}, catalogue, folder);
+  Resolved resolved = resolve(root, tiers, tier, overrides.sets, catalogue, folder);
   Spec spec = resolved.document.head;
   auto const others = [&] {  // a claim may be about what this tier or an override leaves out
     std::vector<Arms> arms;
     for (auto const& name : offered_tiers(tiers))
-      if (name != tier || !overrides.sets.empty()) arms.push_back(resolve(root, tiers, name, {}, catalogue).arms);
+      if (name != tier || !overrides.sets.empty())
+        arms.push_back(resolve(root, tiers, name, {}, catalogue, folder).arms);
     return arms;
   };
   spec.claims = settle_claims(resolved.claims, resolved.arms, others, text);
@@ -216,21 +243,16 @@ Spec read_spec(std::string const& text, std::string const& file, Overrides const
   return spec;
 }
 
-Spec load_spec(std::filesystem::path const& path, Overrides const& overrides, Catalogue const& catalogue) {
-  std::filesystem::path const file = std::filesystem::is_directory(path) ? path / "spec.yaml" : path;
-  std::string const content = read_file(file);
-  Spec spec = read_spec(content, file.string(), overrides, catalogue);
-  // A text named by a relative path lies beside the spec; from here on it is named by its full path, which stays true
-  // wherever the resolved spec is kept.
-  std::filesystem::path const corpus = spec.arms.front().setting.data.corpus;
-  std::filesystem::path const beside = std::filesystem::absolute(file).parent_path() / corpus;
-  std::error_code none;
-  if (corpus.is_absolute() ||
-      !(std::filesystem::is_regular_file(beside, none) || std::filesystem::is_directory(beside, none)))
-    return spec;
-  Overrides full = overrides;
-  full.sets.push_back("data.corpus=" + beside.lexically_normal().string());
-  return read_spec(content, file.string(), full, catalogue);
+}  // namespace
+
+Spec read_spec(std::string const& text, std::string const& file, Overrides const& overrides,
+               Catalogue const& catalogue) {
+  return read_from(text, file, {}, overrides, catalogue);
+}
+
+Spec load_spec(fs::path const& path, Overrides const& overrides, Catalogue const& catalogue) {
+  fs::path const file = fs::is_directory(path) ? path / "spec.yaml" : path;
+  return read_from(read_file(file), file.string(), fs::absolute(file).parent_path(), overrides, catalogue);
 }
 
 }  // namespace sextant::spec

@@ -40,10 +40,10 @@ bool is_word(std::string const& text) {
 bool is_safe_plain(std::string const& text) {
   auto const safe = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string("_+-./ ").find(c) < 6;
+           std::string("_+-./ %").find(c) < 7;
   };
-  return !text.empty() && text.front() != ' ' && text.back() != ' ' && text != "-" && text.substr(0, 2) != "- " &&
-         text.substr(0, 3) != "---" && std::all_of(text.begin(), text.end(), safe);
+  return !text.empty() && text.front() != ' ' && text.front() != '%' && text.back() != ' ' && text != "-" &&
+         text.substr(0, 2) != "- " && text.substr(0, 3) != "---" && std::all_of(text.begin(), text.end(), safe);
 }
 }  // namespace
 

@@ -2,10 +2,12 @@
 #include <sextant/spec/check.hpp>
 #include <sextant/spec/choices.hpp>
 #include <sextant/spec/claims.hpp>
+#include <sextant/spec/pretrained.hpp>
 #include <sextant/spec/schema.hpp>
 #include <sextant/spec/table.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace sextant::spec {
 namespace {
@@ -22,15 +24,17 @@ using Doc = Document;
 constexpr auto size = between(1, 1 << 20);  // of a shape
 constexpr Unit tokens{"tokens"}, steps{"steps"}, seconds{"s"}, bytes{"B"};
 
-// train.batch: an amount of tokens or of rows.
-Field<Doc> batch_field() {
+// An amount of tokens or of rows.
+template <class Get>
+Field<Doc> batch_field(std::string name, Get get) {
   Field<Doc> field;
-  field.option.name = "train.batch";
-  field.option.help = "what one step reads; tokens must fill whole rows of train.length";
+  field.option.help =
+      "what one step reads; tokens must fill whole rows of " + name.substr(0, name.find('.')) + ".length";
+  field.option.name = std::move(name);
   field.option.kind = encoding::Kind::integer;
   field.option.range = at_least(1);
   field.option.unit = "tokens or rows: the unit is part of the value, as in 4096 tokens";
-  field.read = [option = field.option](Doc& doc, Node const& node, std::string const& path, Reading&) {
+  field.read = [get, option = field.option](Doc& doc, Node const& node, std::string const& path, Reading&) {
     auto const quantity = node.is_scalar() && !node.quoted ? parse_quantity(node.text) : std::nullopt;
     std::string const unit = quantity ? quantity->unit : "";
     bool const rows = unit == "rows" || unit == "row", in_tokens = unit == "tokens" || unit == "token";
@@ -39,21 +43,63 @@ Field<Doc> batch_field() {
            ", expected an amount with its unit, as in 4096 tokens or 16 rows");
     encoding::Option count = option;
     count.unit = rows ? "rows" : "tokens";
-    doc.setting.train.batch.count = std::get<std::int64_t>(read_value(node, count, path));
-    doc.setting.train.batch.in_rows = rows;
+    get(doc).count = std::get<std::int64_t>(read_value(node, count, path));
+    get(doc).in_rows = rows;
   };
-  field.write = [](Doc const& doc, std::string const&, Reading const&) {
-    auto const& batch = doc.setting.train.batch;
+  field.write = [get](Doc const& doc, std::string const&, Reading const&) {
+    auto const& batch = get(doc);
     return Written{std::to_string(batch.count) + (batch.in_rows ? " rows" : " tokens"), {}};
   };
   return field;
 }
 
-Field<Doc> choices_field(std::string name, Role role, std::string help) {
-  bool const encodings = role == Role::encoding;
-  auto const get = [encodings](auto& doc) -> auto& {
-    return encodings ? doc.setting.position.encodings : doc.setting.position.scalings;
+// tune.amount: steps, tokens, a share of training's tokens, or none.
+Field<Doc> amount_field() {
+  Field<Doc> field;
+  field.option.name = "tune.amount";
+  field.option.help =
+      "how long a trained model is trained on: 50 steps, 100000 tokens, or 2 % of the tokens of training";
+  field.option.kind = encoding::Kind::text;
+  field.option.unit = "an amount of steps or tokens, a share in %, or none";
+  field.option.fallback = "none";
+  field.read = [](Doc& doc, Node const& node, std::string const& path, Reading&) {
+    Amount& amount = doc.setting.tune.amount;
+    amount = {};
+    if (node.is_plain("none")) return;
+    auto const quantity = node.is_scalar() && !node.quoted ? parse_quantity(node.text) : std::nullopt;
+    std::string const unit = quantity ? quantity->unit : "";
+    double const count = quantity ? as_double(quantity->number) : 0;
+    using Of = Amount::Of;
+    amount.of = unit == "step" || unit == "steps"     ? Of::steps
+                : unit == "token" || unit == "tokens" ? Of::tokens
+                : unit == "%"                         ? Of::share
+                                                      : Of::none;
+    amount.count = amount.of == Of::share ? count / 100 : count;
+    bool const whole = amount.of == Of::share || count == std::floor(count);
+    if (amount.of == Of::none || !(count > 0) || count > 1e15 || !whole)
+      fail(node.place.text(), ": ", path, " is ", found(node),
+           ", expected an amount > 0 with its unit, as in 50 steps, 100000 tokens or 2 %, or none");
   };
+  field.write = [](Doc const& doc, std::string const&, Reading const&) {
+    Amount const& amount = doc.setting.tune.amount;
+    switch (amount.of) {
+      case Amount::Of::steps:
+        return Written{number_text(amount.count) + " steps", {}};
+      case Amount::Of::tokens:
+        return Written{number_text(amount.count) + " tokens", {}};
+      case Amount::Of::share:
+        return Written{number_text(100 * amount.count) + " %", {}};
+      default:
+        return Written{"none", {}};
+    }
+  };
+  return field;
+}
+
+// Encodings or scalings, by plugin.
+template <class Get>
+Field<Doc> choices_field(std::string name, Role role, std::string help, Get get) {
+  bool const encodings = role == Role::encoding;
   Field<Doc> field;
   field.option.name = std::move(name);
   field.option.help = std::move(help);
@@ -67,6 +113,14 @@ Field<Doc> choices_field(std::string name, Role role, std::string help) {
   field.write = [get, role](Doc const& doc, std::string const& path, Reading const& reading) {
     return write_choices(get(doc), role, path, reading);
   };
+  return field;
+}
+
+// Absent or auto: what `rule` says.
+Field<Doc> settled(Field<Doc> field, char const* meaning, void (*rule)(Setting&)) {
+  field.option.auto_meaning = meaning;
+  field.option.fallback = encoding::Value(encoding::Auto{});
+  field.settle = [rule](Doc& doc) { rule(doc.setting); };
   return field;
 }
 
@@ -122,6 +176,11 @@ std::vector<Field<Doc>> head_fields() {
 
 std::vector<Field<Doc>> model_fields() {
   return {
+      key("model.from", AT(setting.model.from),
+          "weights to go on from: a model of the cache, a GGUF file, a folder or a checkpoint of `sextant import`; the "
+          "other "
+          "keys of model, position.encoding, position.trained_length and data.tokens are the model's",
+          MayBeAuto{"weights are drawn"}),
       key("model.family", AT(setting.model.family), "kind of network", Words<Family>{{{"decoder", Family::decoder}}}),
       key("model.layers", AT(setting.model.layers), "layers", required, size),
       key("model.width", AT(setting.model.width), "channels of the residual stream", required, size),
@@ -132,16 +191,17 @@ std::vector<Field<Doc>> model_fields() {
           automatic("width / heads",
                     [](Setting& s) { s.model.head_width = s.model.width / std::max(s.model.heads, 1); })),
       key("model.mlp.kind", AT(setting.model.mlp.kind), "form of the feed-forward layer",
-          Words<MlpKind>{{{"swiglu", MlpKind::swiglu}, {"gelu", MlpKind::gelu}}}),
+          Words<MlpKind>{{{"swiglu", MlpKind::swiglu}, {"gelu", MlpKind::gelu}, {"geglu", MlpKind::geglu}}}),
       key("model.mlp.width", AT(setting.model.mlp.width), "hidden channels", size,
           automatic(
-              "3 width for swiglu, 4 width for gelu",
-              [](Setting& s) { s.model.mlp.width = s.model.width * (s.model.mlp.kind == MlpKind::swiglu ? 3 : 4); })),
+              "3 width for swiglu and geglu, 4 width for gelu",
+              [](Setting& s) { s.model.mlp.width = s.model.width * (s.model.mlp.kind == MlpKind::gelu ? 4 : 3); })),
       key("model.norm.kind", AT(setting.model.norm.kind), "normalisation before each layer",
           Words<NormKind>{{{"rmsnorm", NormKind::rmsnorm}, {"layernorm", NormKind::layernorm}}}),
       key("model.norm.eps", AT(setting.model.norm.eps), "added to the mean square", positive),
       key("model.qk_norm", AT(setting.model.qk_norm), "normalise queries and keys before they are turned"),
       key("model.kv_shift", AT(setting.model.kv_shift), "mix keys and values with those of the token before"),
+      key("model.qkv_bias", AT(setting.model.qkv_bias), "the projections to query, key and value add a bias"),
       key("model.tie_embedding", AT(setting.model.tie_embedding), "the output layer is the token embedding"),
       key("model.init.std", AT(setting.model.init.std), "of the normal distribution that weights are drawn from",
           positive),
@@ -151,31 +211,75 @@ std::vector<Field<Doc>> model_fields() {
   };
 }
 
-std::vector<Field<Doc>> train_fields() {
-  return {
-      key("train.steps", AT(setting.train.steps), "optimiser steps", required, at_least(1), steps),
-      key("train.length", AT(setting.train.length), "tokens a row", required, at_least(2), tokens),
-      batch_field(),
-      key("train.optimiser.use", AT(setting.train.optimiser.use), "update rule",
-          Words<Optimiser>{{{"adamw", Optimiser::adamw}}}),
-      key("train.optimiser.rate", AT(setting.train.optimiser.rate), "peak learning rate", required, positive),
-      key("train.optimiser.betas", AT(setting.train.optimiser.betas), "decay of the two moments", between(0, 1)),
-      key("train.optimiser.eps", AT(setting.train.optimiser.eps), "added to the root of the second moment", positive),
-      key("train.optimiser.decay", AT(setting.train.optimiser.decay), "weight decay, decoupled", at_least(0)),
-      key("train.optimiser.clip", AT(setting.train.optimiser.clip), "largest norm of the gradient; 0: not clipped",
-          at_least(0)),
-      key("train.schedule.use", AT(setting.train.schedule.use), "learning rate over the steps",
+// What training and tuning have in common: update rule, schedule, checkpoints. `get` finds the Steps in a document.
+template <class Get>
+std::vector<Field<Doc>> step_fields(std::string const& block, Get get) {
+#define OF(member) \
+  [get](auto& doc) -> auto& { return get(doc).member; }
+  std::vector<Field<Doc>> fields = {
+      key(block + ".at_once", OF(at_once),
+          "tokens whose activations are held at once: rows go through in groups, and their gradients add up",
+          at_least(1), tokens, MayBeAuto{"the whole batch"}),
+      key(block + ".optimiser.use", OF(optimiser.use), "update rule", Words<Optimiser>{{{"adamw", Optimiser::adamw}}}),
+      key(block + ".optimiser.rate", OF(optimiser.rate), "peak learning rate", required, positive),
+      key(block + ".optimiser.betas", OF(optimiser.betas), "decay of the two moments", between(0, 1)),
+      key(block + ".optimiser.eps", OF(optimiser.eps), "added to the root of the second moment", positive),
+      key(block + ".optimiser.decay", OF(optimiser.decay), "weight decay, decoupled", at_least(0)),
+      key(block + ".optimiser.clip", OF(optimiser.clip), "largest norm of the gradient; 0: not clipped", at_least(0)),
+      key(block + ".schedule.use", OF(schedule.use), "learning rate over the steps",
           Words<ScheduleKind>{{{"cosine", ScheduleKind::cosine}}}),
-      key("train.schedule.warmup", AT(setting.train.schedule.warmup), "steps of linear rise from 0", at_least(0),
-          steps),
-      key("train.schedule.floor", AT(setting.train.schedule.floor),
-          "share of the peak rate that is left at the last step", between(0, 1)),
-      key("train.precision", AT(setting.train.precision), "numbers that weights and activations are held in",
-          Words<Precision>{{{"fp32", Precision::fp32}}}),
-      key("train.save.every", AT(setting.train.save.every), "steps between checkpoints that a killed run resumes from",
+      key(block + ".schedule.warmup", OF(schedule.warmup), "steps of linear rise from 0", at_least(0), steps),
+      key(block + ".schedule.floor", OF(schedule.floor), "share of the peak rate that is left at the last step",
+          between(0, 1)),
+      key(block + ".save.every", OF(save.every), "steps between checkpoints that a killed run resumes from",
           at_least(1), steps, MayBeAuto{"only at the end"}),
-      key("train.seeds", AT(setting.train.seeds), "one run each; 0 is a seed like any other", required, at_least(0)),
   };
+#undef OF
+  return fields;
+}
+
+std::vector<Field<Doc>> train_fields() {
+  std::vector<Field<Doc>> fields = {
+      key("train.steps", AT(setting.train.steps), "optimiser steps; 0 leaves the model of model.from as it is",
+          required, at_least(0), steps),
+      key("train.length", AT(setting.train.length), "tokens a row", required, at_least(2), tokens),
+      batch_field("train.batch", AT(setting.train.batch)),
+  };
+  for (auto& field : step_fields("train", AT(setting.train))) fields.push_back(std::move(field));
+  fields.push_back(key("train.precision", AT(setting.train.precision),
+                       "numbers that weights and activations are held in",
+                       Words<Precision>{{{"fp32", Precision::fp32}}}));
+  fields.push_back(
+      key("train.seeds", AT(setting.train.seeds), "one run each; 0 is a seed like any other", required, at_least(0)));
+  return fields;
+}
+
+std::vector<Field<Doc>> tune_fields() {
+  std::vector<Field<Doc>> fields = {
+      amount_field(),
+      key("tune.length", AT(setting.tune.length), "tokens a row", at_least(2), tokens,
+          automatic("train.length", [](Setting& s) { s.tune.length = s.train.length; })),
+      settled(batch_field("tune.batch", AT(setting.tune.batch)), "as many tokens as train.batch has",
+              [](Setting& s) {
+                auto const& batch = s.train.batch;
+                s.tune.batch = {batch.in_rows ? batch.count * s.train.length : batch.count, false};
+              }),
+      settled(choices_field("tune.encoding", Role::encoding,
+                            "what the model is tuned with; it trains the parameters of position.encoding and no others",
+                            AT(setting.tune.encodings)),
+              "position.encoding", [](Setting& s) { s.tune.encodings = s.position.encodings; }),
+      settled(choices_field("tune.scaling", Role::scaling,
+                            "what stretches the rotary encodings while tuning, and when the tuned model is measured",
+                            AT(setting.tune.scalings)),
+              "position.scaling", [](Setting& s) { s.tune.scalings = s.position.scalings; }),
+  };
+  for (auto& field : step_fields("tune", AT(setting.tune)))
+    fields.push_back(
+        field.name() == "tune.optimiser.rate"
+            ? settled(std::move(field), "what training ends with: train.optimiser.rate x train.schedule.floor",
+                      [](Setting& s) { s.tune.optimiser.rate = s.train.optimiser.rate * s.train.schedule.floor; })
+            : std::move(field));
+  return fields;
 }
 
 std::vector<Field<Doc>> all_fields() {
@@ -185,14 +289,17 @@ std::vector<Field<Doc>> all_fields() {
   append({
       choices_field(
           "position.encoding", Role::encoding,
-          "how the model learns where a token stands; a list is summed; `layers` beside `use` limits one to layers"),
-      choices_field("position.scaling", Role::scaling, "what stretches the rotary encodings, in this order"),
+          "how the model learns where a token stands; a list is summed; `layers` beside `use` limits one to layers",
+          AT(setting.position.encodings)),
+      choices_field("position.scaling", Role::scaling, "what stretches the rotary encodings, in this order",
+                    AT(setting.position.scalings)),
       key("position.trained_length", AT(setting.position.trained_length),
           "tokens that scalings take the model to be trained at", at_least(1), tokens,
           automatic("train.length", [](Setting& s) { s.position.trained_length = s.train.length; })),
       key("data.corpus", AT(setting.data.corpus),
           "a text that `sextant list corpora` knows, or the path of a file beside the spec", required),
-      key("data.tokens", AT(setting.data.tokens), "what a token is", Words<Tokens>{{{"bytes", Tokens::bytes}}}),
+      key("data.tokens", AT(setting.data.tokens),
+          "what a token is: bytes, or the model, GGUF file, tokenizer.json or folder whose tokenizer makes them"),
       key("data.split.train", AT(setting.data.split.train), "share of the text to train on",
           encoding::Range{0, 1, true}),
       key("data.split.test", AT(setting.data.split.test), "share of the text to measure on",
@@ -204,6 +311,7 @@ std::vector<Field<Doc>> all_fields() {
           MayBeAuto{"each run's own seed"}),
   });
   append(train_fields());
+  append(tune_fields());
   append({
       items_field<Doc>("evaluate", "the measurements, each {use: probe, ...}; its keys are listed below",
                        "a list of measurements", AT(setting.evaluate), &evaluation_fields,
@@ -287,9 +395,10 @@ std::vector<SpecialKey> const& special_keys() {
 
 std::vector<SpecialKey> const& vary_keys() {
   static std::vector<SpecialKey> const keys = {
-      {"key", "a dotted path", "what varies, e.g. position.encoding or train.optimiser.rate"},
+      {"key", "a dotted path", "what varies, e.g. position.encoding, train.optimiser.rate or tune.amount"},
       {"name", "a word", "instead of key, when every value sets several keys: {label: name, set: {path: value}}"},
-      {"stage", "train or evaluate", "whether each value is trained anew, or trained models are measured under it"},
+      {"stage", "train, tune or evaluate",
+       "whether each value is trained anew, trained models are tuned with it, or models are measured under it"},
       {"values", "a list", "the values; {value: v, label: name} gives a label, and so does `label` beside `use`"},
       {"combine", "product or zip, default product",
        "product: each value with all before; zip: the k-th value with the k-th of the entry before"},
@@ -308,8 +417,11 @@ Document read_document(Node const& root, Reading& reading) {
   Document document;
   std::vector<std::string> apart;
   for (auto const& key : special_keys()) apart.push_back(key.name);
-  read_table(document, root, "", document_fields(), apart, reading);
-  check_document(document, root);
+  std::optional<Pretrained> const start = pretrained_of(root, reading.catalogue);
+  Node const whole = start ? with_pretrained(root, *start, reading) : root;
+  read_table(document, whole, "", document_fields(), apart, reading);
+  if (start) take_pretrained(document, whole, *start, reading);
+  check_document(document, whole);
   document.setting.places = reading.given;
   return document;
 }

@@ -14,16 +14,20 @@
 namespace sextant::spec {
 
 enum class Family { decoder };
-enum class MlpKind { swiglu, gelu };
+enum class MlpKind { swiglu, gelu, geglu };
 enum class NormKind { rmsnorm, layernorm };
 /// by_depth: the projections that write to the residual stream start at std / sqrt(2 layers).
 enum class Residual { by_depth, none };
 
 struct Model {
+  std::string from;              ///< a pretrained model that the weights come from; empty: they are drawn
+  std::string sha256;            ///< of its file
+  std::string tokenizer_sha256;  ///< of its tokenizer; empty where it has none
   Family family = Family::decoder;
   int layers = 0, width = 0, heads = 0;
-  int kv_heads = 0;    ///< divides heads
-  int head_width = 0;  ///< channels of a head; heads * head_width may differ from width
+  int kv_heads = 0;      ///< divides heads
+  int head_width = 0;    ///< channels of a head; heads * head_width may differ from width
+  int vocabulary = 256;  ///< settled from data.tokens, or the pretrained model's
   struct {
     MlpKind kind = MlpKind::swiglu;
     int width = 0;
@@ -34,19 +38,20 @@ struct Model {
   } norm;
   bool qk_norm = false;
   bool kv_shift = false;
+  bool qkv_bias = false;
   bool tie_embedding = true;
+  double embedding_scale = 1;
   struct {
     double std = 0.02;
     Residual residual = Residual::by_depth;
   } init;
 };
 
-enum class Tokens { bytes };
 enum class Cut { contiguous, documents };
 
 struct Data {
-  std::string corpus;  ///< a name that `sextant list corpora` knows, or the path of a file
-  Tokens tokens = Tokens::bytes;
+  std::string corpus;            ///< a name that `sextant list corpora` knows, or the path of a file
+  std::string tokens = "bytes";  ///< or the model, file or folder whose tokenizer makes them
   struct {
     double train = 0.94, test = 0.06;  ///< shares of the corpus
     Cut cut = Cut::contiguous;         ///< train is its beginning and test its end, or both are whole documents
@@ -60,14 +65,16 @@ enum class Optimiser { adamw };
 enum class ScheduleKind { cosine };
 enum class Precision { fp32 };
 
-struct Train {
+/// Optimiser steps, and what each of them reads.
+struct Steps {
   int steps = 0;
   int length = 0;  ///< tokens a row
   struct {
     std::int64_t count = 0;
     bool in_rows = false;  ///< as written: tokens or rows
   } batch;
-  int rows = 0;  ///< rows a batch, settled from `batch`
+  int rows = 0;                ///< rows a batch, settled from `batch`
+  std::optional<int> at_once;  ///< tokens whose activations are held at once; empty: the whole batch
   struct {
     Optimiser use = Optimiser::adamw;
     double rate = 1e-3;
@@ -79,14 +86,34 @@ struct Train {
     int warmup = 0;      ///< steps
     double floor = 0.1;  ///< share of the rate that is left at the last step
   } schedule;
-  Precision precision = Precision::fp32;
   struct {
     std::optional<int> every;  ///< steps between checkpoints; empty: only at the end
   } save;
+  Precision precision = Precision::fp32;
+};
+
+struct Train : Steps {
   std::vector<std::int64_t> seeds;  ///< one run each; 0 is a seed like any other
 };
 
+/// How much a trained model is trained on.
+struct Amount {
+  enum class Of { none, steps, tokens, share } of = Of::none;
+  double count = 0;  ///< steps, tokens, or the share of the tokens of training
+};
+
+/// Training after training, at another length, under other scalings.
+struct Tune : Steps {
+  Amount amount;                            ///< settles `steps`
+  std::vector<encoding::Choice> encodings;  ///< with the parameters of those that were trained
+  std::vector<encoding::Choice> scalings;
+  explicit operator bool() const { return amount.of != Amount::Of::none; }
+};
+
 enum class Probe { lm_loss };
+
+/// What a loss in nat/byte is called after the one in nat/token.
+inline constexpr char const* per_byte = "_per_byte";
 
 /// One measurement on trained models.
 struct Evaluation {
@@ -109,6 +136,7 @@ struct Setting {
   encoding::PositionChoice position;
   Data data;
   Train train;
+  Tune tune;  ///< false: there is none
   std::vector<Evaluation> evaluate;
   Places places;
 };
@@ -121,14 +149,18 @@ struct View {
   std::string label;  ///< "none" or e.g. "yarn xauto"; what tables call the scaling
   Labels labels;      ///< evaluate-stage keys only
   encoding::PositionChoice position;
+  bool as_tuned = false;  ///< these are the scalings of tuning: a factor that is auto is the one it had there
   std::vector<std::string> evaluations;  ///< names of the evaluations that this view takes part in
   Places places;
 };
 
-/// One train-stage combination of `vary`; trained once per seed, evaluated under every view.
+/// One combination of `vary` at the stages train and tune; trained once per seed, evaluated under every view. Arms that differ
+/// in their tuning alone share the model that is trained.
 struct Arm {
-  std::string label;  ///< e.g. "rope", "rope+alibi", "rope / 500000"
-  Labels labels;      ///< train-stage keys only
+  std::string label;          ///< e.g. "rope", "rope+alibi", "rope / 500000"
+  Labels labels;              ///< keys of the stages train and tune
+  std::string trained_label;  ///< of the model before tuning: no other arm's
+  Labels trained_labels;      ///< keys of the stage train
   Setting setting;
   std::vector<View> views;  ///< at least one
 };

@@ -10,7 +10,9 @@ namespace sextant::spec {
 namespace {
 using encoding::Role;
 
-Role role_of(std::string const& key) { return key == "position.encoding" ? Role::encoding : Role::scaling; }
+Role role_of(std::string const& key) { return key.ends_with(".encoding") ? Role::encoding : Role::scaling; }
+
+std::vector<std::string> const stage_names = {"train", "tune", "evaluate"};
 
 encoding::Option word(std::string name, std::vector<std::string> choices = {}) {
   return {.name = std::move(name),
@@ -31,6 +33,11 @@ void check_key(std::string const& key, Stage stage, Place const& place, std::str
     expect(after, place.text(), ": ", path, " is ", key,
            " at stage evaluate, expected position.scaling or an option of ",
            "position.encoding: trained weights hold nothing else; use stage: train");
+    return;
+  }
+  if (stage == Stage::tune) {
+    expect(begins("tune.") && !begins("tune.save"), place.text(), ": ", path, " is ", key,
+           " at stage tune, expected a key below tune: the model that is tuned is there already; use stage: train");
     return;
   }
   bool const settles_run = key == "train.seeds" || begins("train.seeds.") || begins("train.save");
@@ -103,7 +110,7 @@ void read_where(Axis& axis, Node const& node, std::string const& path, std::vect
     std::string const at = below(path, entry.key);
     std::vector<std::string> keys, labels;
     for (auto const& earlier : before) {
-      if (axis.stage == Stage::train && earlier.stage == Stage::evaluate) continue;
+      if (axis.stage < earlier.stage) continue;
       keys.push_back(earlier.name);
       if (earlier.name == entry.key)
         for (auto const& value : earlier.values) labels.push_back(value.label);
@@ -134,12 +141,10 @@ Axis read_axis(Node const& node, std::string const& path, std::vector<Axis> cons
   axis.name = std::get<std::string>(read_value(key ? *key : *name, word("key"), below(path, key ? "key" : "name")));
   Node const* const stage = node.find("stage");
   expect(stage, node.place.text(), ": ", below(path, "stage"),
-         " is missing, expected train (each value is trained anew) or ",
+         " is missing, expected train (each value is trained anew), tune (trained models are tuned with each) or ",
          "evaluate (trained models are measured under each)");
-  axis.stage =
-      std::get<std::string>(read_value(*stage, word("stage", {"train", "evaluate"}), below(path, "stage"))) == "train"
-          ? Stage::train
-          : Stage::evaluate;
+  auto const called = std::get<std::string>(read_value(*stage, word("stage", stage_names), below(path, "stage")));
+  axis.stage = static_cast<Stage>(std::find(stage_names.begin(), stage_names.end(), called) - stage_names.begin());
   if (key) check_key(axis.name, axis.stage, key->place, below(path, "key"));
   for (auto const& earlier : before)
     expect(earlier.name != axis.name || earlier.stage != axis.stage, (key ? key : name)->place.text(), ": ", path,
@@ -178,7 +183,9 @@ Axis read_axis(Node const& node, std::string const& path, std::vector<Axis> cons
 }
 }  // namespace
 
-bool is_choice_key(std::string const& key) { return key == "position.encoding" || key == "position.scaling"; }
+bool is_choice_key(std::string const& key) {
+  return key == "position.encoding" || key == "position.scaling" || key == "tune.encoding" || key == "tune.scaling";
+}
 
 std::vector<Axis> read_vary(Node const& node, Reading& reading) {
   std::vector<Axis> axes;
@@ -199,7 +206,7 @@ std::string write_vary(std::vector<Axis> const& axes, Catalogue const& catalogue
   std::string out;
   for (auto const& axis : axes) {
     out += "  - " + std::string(axis.named ? "name: " : "key: ") + quote(axis.name);
-    out += "\n    stage: " + std::string(axis.stage == Stage::train ? "train" : "evaluate");
+    out += "\n    stage: " + stage_names[static_cast<std::size_t>(axis.stage)];
     out += "\n    combine: " + std::string(axis.zip ? "zip" : "product") + "\n    values:\n";
     for (auto const& value : axis.values) {
       std::string text;

@@ -9,7 +9,7 @@
 
 namespace sextant::spec {
 
-enum class Stage { train, evaluate };
+enum class Stage { train, tune, evaluate };  ///< in the order in which they happen
 
 /// One value of an axis: the keys it sets, one unless the axis has a name.
 struct Choose {
@@ -37,7 +37,7 @@ struct Axis {
 /// Reads and checks the block by itself. Throws Error with place.
 std::vector<Axis> read_vary(Node const& node, Reading& reading);
 
-/// position.encoding and position.scaling: values are plugins.
+/// position.encoding, position.scaling, tune.encoding and tune.scaling: values are plugins.
 bool is_choice_key(std::string const& key);
 
 /// A key that the document leaves to `vary` takes the first value there as its base.

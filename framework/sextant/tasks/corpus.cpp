@@ -199,23 +199,4 @@ Corpus load_corpus(std::string const& name_or_path, std::filesystem::path const&
 
 std::string Corpus::sha256_of_documents() const { return sextant::sha256(sha256 + as_json(documents).dump()); }
 
-Split split(Corpus const& corpus, double train_share, double test_share, Cut cut) {
-  expect(train_share > 0 && test_share > 0 && train_share + test_share <= 1 + 1e-9, "split of ", corpus.name,
-         ": train ", train_share, " and test ", test_share, ", expected two shares > 0 whose sum is at most 1");
-  auto const bytes = [&](std::vector<Document> const& documents) {
-    std::vector<std::uint8_t> all;
-    for (Document const& d : documents)
-      all.insert(all.end(), corpus.bytes.begin() + d.offset, corpus.bytes.begin() + d.offset + d.length);
-    return all;
-  };
-  if (cut == Cut::documents) {
-    Division const division = divide(corpus.documents, train_share, test_share);
-    return {bytes(division.train), bytes(division.test)};
-  }
-  auto const size = static_cast<std::int64_t>(corpus.bytes.size());
-  auto const share = [&](double part) { return std::llround(part * static_cast<double>(size)); };
-  std::int64_t const train = share(train_share), test = std::min<std::int64_t>(size - train, share(test_share));
-  return {bytes({{"", 0, train}}), bytes({{"", size - test, test}})};
-}
-
 }  // namespace sextant::tasks

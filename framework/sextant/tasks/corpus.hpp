@@ -1,5 +1,5 @@
 // Real text as bytes: built once on the user's machine from an installed system package, or read from the user's own file.
-// Sextant ships no text of others. A token here is a byte; token_documents.hpp has the tokens of real models.
+// Sextant ships no text of others. token_text.hpp makes tokens of it.
 //
 // In the cache a corpus NAME is NAME.json beside NAME-SHA.txt; writing the first is what makes the corpus exist, so a reader
 // never sees half of one. NAME.json holds name, file, bytes, sha256, licence, source (packages with versions) and documents.
@@ -59,12 +59,5 @@ enum class Cut {
   contiguous,  ///< the beginning trains, the end tests
   documents,   ///< whole documents are held out, drawn by their names: see divide()
 };
-
-struct Split {
-  std::vector<std::uint8_t> train, test;
-};
-
-/// Shares in (0, 1), together at most 1; a contiguous cut is rounded to the nearest byte.
-Split split(Corpus const& corpus, double train_share, double test_share, Cut cut = Cut::contiguous);
 
 }  // namespace sextant::tasks

@@ -5,9 +5,9 @@
 namespace sextant::tasks {
 namespace {
 
-View1<std::uint8_t> copy_to_memory(std::span<std::uint8_t const> text) {
-  View1<std::uint8_t> copy(uninitialized("sextant::tasks::text"), text.size());
-  Kokkos::View<std::uint8_t const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const host(text.data(), text.size());
+View1<std::int32_t> copy_to_memory(std::span<std::int32_t const> text) {
+  View1<std::int32_t> copy(uninitialized("sextant::tasks::text"), text.size());
+  Kokkos::View<std::int32_t const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const host(text.data(), text.size());
   Kokkos::deep_copy(copy, host);
   return copy;
 }
@@ -15,7 +15,7 @@ View1<std::uint8_t> copy_to_memory(std::span<std::uint8_t const> text) {
 /// tokens(r, j) = text(start(r) + j)
 template <class Start>
 struct Cut {
-  View1<std::uint8_t> text;
+  View1<std::int32_t> text;
   Tokens tokens;
   Start start;
   KOKKOS_FUNCTION void operator()(int r) const {
@@ -40,34 +40,34 @@ struct FixedStart {
 };
 
 template <class Start>
-void cut(Exec const& exec, View1<std::uint8_t> const& text, Tokens const& tokens, Start const& start) {
+void cut(Exec const& exec, View1<std::int32_t> const& text, Tokens const& tokens, Start const& start) {
   Kokkos::parallel_for("sextant::tasks::cut", Kokkos::RangePolicy<Exec>(exec, 0, tokens.extent_int(0)),
                        Cut<Start>{text, tokens, start});
 }
 
 }  // namespace
 
-ByteSampler::ByteSampler(std::span<std::uint8_t const> text, int length, std::string const& what) : length_(length) {
+RowSampler::RowSampler(std::span<std::int32_t const> text, int length, std::string const& what) : length_(length) {
   expect(length >= 1, "sampler: length is ", length, ", expected at least 1");
-  expect(text.size() > static_cast<std::size_t>(length), what, " has ", text.size(), " bytes, expected at least ",
-         length + 1, " for rows of length ", length, " and their next byte");
+  expect(text.size() > static_cast<std::size_t>(length), what, " has ", text.size(), " tokens, expected at least ",
+         length + 1, " for rows of length ", length, " and their next token");
   text_ = copy_to_memory(text);
 }
 
-void ByteSampler::batch(Exec const& exec, std::uint64_t seed, std::int64_t k, Tokens const& tokens) const {
+void RowSampler::batch(Exec const& exec, std::uint64_t seed, std::int64_t k, Tokens const& tokens) const {
   expect(tokens.extent_int(1) == length_ + 1, "batch: tokens are [", tokens.extent_int(0), ", ", tokens.extent_int(1),
-         "], expected ", length_ + 1, " columns (length ", length_, " and the next byte)");
+         "], expected ", length_ + 1, " columns (length ", length_, " and the next token)");
   std::int64_t const starts = static_cast<std::int64_t>(text_.extent(0)) - length_;
   cut(exec, text_, tokens, DrawnStart{Stream(seed, "tasks/batch"), static_cast<std::uint64_t>(k), starts});
 }
 
-EvalWindows::EvalWindows(std::span<std::uint8_t const> text, int count, int max_length, std::string const& what)
+EvalWindows::EvalWindows(std::span<std::int32_t const> text, int count, int max_length, std::string const& what)
     : max_length_(max_length) {
   expect(count >= 1 && max_length >= 1, "windows: ", count, " windows of length ", max_length, ", expected both >= 1");
   std::int64_t const size = static_cast<std::int64_t>(text.size()), first = max_length + 1;
   std::int64_t const needed = first + count - 1;
-  expect(size >= needed, what, " has ", size, " bytes, expected at least ", needed, " for ", count,
-         " windows of length ", max_length, " and their next byte");
+  expect(size >= needed, what, " has ", size, " tokens, expected at least ", needed, " for ", count,
+         " windows of length ", max_length, " and their next token");
   for (int w = 0; w < count; ++w)  // the last window ends with the text
     ends_.push_back(count == 1 ? size : first + (size - first) * w / (count - 1));
   text_ = copy_to_memory(text);

@@ -10,12 +10,12 @@ namespace sextant::tasks {
 
 using Tokens = View2<std::int32_t>;  ///< [rows, length + 1]: inputs are columns 0..length-1, targets 1..length
 
-/// Draws training rows. Row r of batch k is length + 1 neighbouring bytes from a start drawn uniformly over the text, a
+/// Draws training rows. Row r of batch k is length + 1 neighbouring tokens from a start drawn uniformly over the text, a
 /// function of (seed, k, r) alone: no state to save, and any batch can be had in any order.
-class ByteSampler {
+class RowSampler {
  public:
-  /// Throws Error when the text is shorter than length + 1 bytes; `what` names it in the message.
-  ByteSampler(std::span<std::uint8_t const> text, int length, std::string const& what = "the training text");
+  /// Throws Error when the text is shorter than length + 1 tokens; `what` names it in the message.
+  RowSampler(std::span<std::int32_t const> text, int length, std::string const& what = "the training text");
 
   /// Fills tokens [rows, length + 1].
   void batch(Exec const& exec, std::uint64_t seed, std::int64_t k, Tokens const& tokens) const;
@@ -23,16 +23,16 @@ class ByteSampler {
   int length() const { return length_; }
 
  private:
-  View1<std::uint8_t> text_;
+  View1<std::int32_t> text_;
   int length_;
 };
 
-/// Fixed ends, spread evenly over a text. The window of length L at end e is the L + 1 bytes before e, so that the short
+/// Fixed ends, spread evenly over a text. The window of length L at end e is the L + 1 tokens before e, so that the short
 /// window is the end of the long one and every length predicts the same last tokens.
 class EvalWindows {
  public:
-  /// Throws Error when the text has fewer than `count` places for max_length + 1 bytes.
-  EvalWindows(std::span<std::uint8_t const> text, int count, int max_length, std::string const& what = "the test text");
+  /// Throws Error when the text has fewer than `count` places for max_length + 1 tokens.
+  EvalWindows(std::span<std::int32_t const> text, int count, int max_length, std::string const& what = "the test text");
 
   int count() const { return static_cast<int>(ends_.size()); }
   int max_length() const { return max_length_; }
@@ -42,7 +42,7 @@ class EvalWindows {
   void rows(Exec const& exec, int first, Tokens const& tokens) const;
 
  private:
-  View1<std::uint8_t> text_;
+  View1<std::int32_t> text_;
   std::vector<std::int64_t> ends_;
   int max_length_;
 };

@@ -147,7 +147,8 @@ class ByteLevelBpe : public Model {
 }  // namespace
 
 std::unique_ptr<Model> byte_level_bpe(Vocabulary const& v) {
-  expect(!v.merges.empty(), v.where, " has a byte-level vocabulary and no merges (tokenizer.ggml.merges)");
+  expect(!v.merges.empty() || v.tokens.size() == 256, v.where,
+         " has a byte-level vocabulary and no merges (tokenizer.ggml.merges)");
   return std::make_unique<ByteLevelBpe>(v);
 }
 
