@@ -1,16 +1,18 @@
-// extend: a pretrained model read past the length it was trained at, under every scaling asked for.
+// extend: a pretrained model read past the length it was trained at, under every scaling asked for, tuned or not.
 #include <sextant/base/file.hpp>
 #include <sextant/base/session.hpp>
 #include <sextant/cli/command.hpp>
 #include <sextant/cli/specs.hpp>
 #include <sextant/extend/extend.hpp>
 #include <sextant/extend/tables.hpp>
+#include <sextant/extend/tune.hpp>
 #include <sextant/pretrained/source.hpp>
 #include <sextant/pretrained/store.hpp>
 #include <sextant/report/html.hpp>
 #include <sextant/report/load.hpp>
 #include <sextant/run/provenance.hpp>
 #include <sextant/run/stop.hpp>
+#include <sextant/spec/number.hpp>
 #include <sextant/tasks/corpus.hpp>
 #include <sextant/tasks/token_documents.hpp>
 #include <sextant/tokens/tokenizer.hpp>
@@ -19,6 +21,8 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 
 namespace sextant::build {
@@ -35,6 +39,10 @@ struct Arguments {
   std::vector<std::string> texts, with, lengths;
   std::string to;
   int documents = 8, tail = 512, depths = 4, rows = 16;
+  std::string tune, tune_length, tune_on;
+  int tune_rows = 0, tune_warmup = 20, tune_save = 0;
+  std::int64_t tune_seed = 0;
+  double tune_rate = 2e-5;
   bool quiet = false;
 };
 
@@ -55,6 +63,7 @@ std::vector<std::string> arms_in(std::string const& list) {
 
 /// What stands in a spec under position.scaling; a factor that is asked for and not given is auto.
 std::vector<Choice> scaling_of(std::string const& text, encoding::Registry const& registry) {
+  if (text == "none") return {};
   std::string written = text;
   if (auto const name = written.substr(written.find_first_not_of(' ')); registry.has(Role::scaling, name))
     for (auto const& option : registry.describe(Role::scaling, name).options)
@@ -85,7 +94,9 @@ extend::Subject subject_of(pretrained::Source const& source, SharedTokenizer con
                            encoding::Registry const& registry) {
   extend::Subject out;
   out.name = source.description.name.empty() ? fs::path(source.path).stem().string() : source.description.name;
-  out.sha256 = sha256_file(source.path);
+  out.sha256 = pretrained::sha256_of_model(source.path);
+  out.description = source.description;
+  out.vocabulary = source.vocabulary;
   out.position = source.description.position;
   out.position.trained_length = source.description.context_length;
   out.network = std::make_shared<run::Network>(
@@ -114,6 +125,48 @@ std::vector<extend::Document> documents_of(Arguments const& a, extend::Subject c
   return out;
 }
 
+/// Every document of the corpus but those that are measured, by name or by text.
+std::vector<extend::Document> tuning_documents(Arguments const& a, extend::Subject const& subject,
+                                               tokens::Tokenizer const& tokenizer,
+                                               std::vector<extend::Document> const& measured, int length) {
+  std::string const name = a.tune_on.empty() ? a.corpus : a.tune_on;
+  expect(!name.empty(), "extend: --tune needs a text to train on, expected --tune-on or --corpus");
+  auto corpus = tasks::load_corpus(name, tasks::default_cache());
+  std::erase_if(corpus.documents, [&](tasks::Document const& document) {
+    std::string const text(corpus.bytes.begin() + document.offset,
+                           corpus.bytes.begin() + document.offset + document.length);
+    std::string const by_name = sha256(corpus.sha256 + "/" + document.name), by_text = sha256(text);
+    return std::any_of(measured.begin(), measured.end(), [&](extend::Document const& other) {
+      return other.sha256 == by_name || other.sha256 == by_text;
+    });
+  });
+  expect(!corpus.documents.empty(), "extend: every document of ", name,
+         " is measured, so that none is left to tune on; ", "expected fewer --documents, or another text in --tune-on");
+  std::vector<extend::Document> out;
+  for (auto& document : tasks::documents(corpus, tokenizer, length + 1)) {
+    if (subject.bos) document.ids.insert(document.ids.begin(), *subject.bos);
+    out.push_back({document.name, sha256(corpus.sha256 + "/" + document.name), std::move(document.ids)});
+  }
+  return out;
+}
+
+std::optional<extend::Tuning> tuning_of(Arguments const& a, extend::Subject const& subject,
+                                        tokens::Tokenizer const& tokenizer,
+                                        std::vector<extend::Document> const& measured, int longest) {
+  if (a.tune.empty()) return {};
+  extend::Tuning out;
+  out.length = a.tune_length.empty() ? longest : token_count(a.tune_length, "extend: --tune-length");
+  out.rows = a.tune_rows > 0 ? a.tune_rows : std::max(1, 16384 / out.length);
+  auto const number = spec::parse_number(a.tune);
+  double const tokens = number ? spec::as_double(*number) : 0;
+  expect(tokens >= 1 && tokens <= 1e12, "extend: --tune is ", a.tune, ", expected a number of tokens from 1 to 1e12");
+  out.steps = std::max(1, static_cast<int>(std::lround(tokens / (static_cast<double>(out.rows) * out.length))));
+  out.rate = a.tune_rate, out.warmup = a.tune_warmup, out.seed = a.tune_seed;
+  if (a.tune_save > 0) out.save_every = a.tune_save;
+  out.documents = tuning_documents(a, subject, tokenizer, measured, out.length);
+  return out;
+}
+
 nlohmann::json to_json(report::Table const& table) {
   nlohmann::json out{{"title", table.title}, {"notes", table.notes}};
   for (auto const& row : table.rows) {
@@ -130,8 +183,20 @@ std::string text_of(Arguments const& a, extend::Work const& work) {
   out["trained_length"] = work.subject.position.trained_length;
   out["lengths"] = work.settings.lengths, out["tail"] = work.settings.tail;
   out["depths"] = work.settings.depths, out["rows"] = work.settings.rows, out["with"] = a.with;
-  for (auto const& document : work.documents)
-    out["documents"].push_back({{"name", document.name}, {"sha256", document.sha256}});
+  auto const list = [](std::vector<extend::Document> const& documents) {
+    nlohmann::json names = nlohmann::json::array();
+    for (auto const& document : documents) names.push_back({{"name", document.name}, {"sha256", document.sha256}});
+    return names;
+  };
+  out["documents"] = list(work.documents);
+  if (auto const* t = work.tuning)
+    out["tune"] = {{"steps", t->steps},
+                   {"length", t->length},
+                   {"rows", t->rows},
+                   {"rate", t->rate},
+                   {"warmup", t->warmup},
+                   {"seed", t->seed},
+                   {"documents", list(t->documents)}};
   return out.dump(2) + "\n";
 }
 
@@ -150,9 +215,15 @@ results::Group publish(Arguments const& a, extend::Work const& work, std::vector
   study.provenance.inputs.push_back({.name = work.subject.name, .kind = "model", .sha256 = work.subject.sha256});
   for (auto const& document : work.documents)
     study.provenance.inputs.push_back({.name = document.name, .kind = "text", .sha256 = document.sha256});
+  if (work.tuning)
+    for (auto const& document : work.tuning->documents)
+      study.provenance.inputs.push_back({.name = document.name, .kind = "training text", .sha256 = document.sha256});
   study.runs = extend::runs_of(stages, work);
   results::Group file = results::assemble(study, store);
-  file.set("question", "What does each scaling do to a trained model that is read past its length, without tuning?");
+  file.set("question",
+           work.tuning
+               ? "What does each scaling do to a trained model that is read past its length, before and after tuning?"
+               : "What does each scaling do to a trained model that is read past its length, without tuning?");
   store.publish(file);
   return file;
 }
@@ -172,10 +243,11 @@ void run(Arguments const& a, Context& context) {
   auto const subject = subject_of(source, tokenizer, registry);
   auto const documents = documents_of(a, subject, *tokenizer, settings.longest());
   settings.check(subject, documents);
-  auto const arms = extend::make_arms(subject, scalings, settings, registry);
-  extend::Work const work{subject, documents, arms, settings, registry};
-  auto const stages = extend::stages_of(work);
+  auto const tuning = tuning_of(a, subject, *tokenizer, documents, settings.longest());
+  auto const arms = extend::make_arms(subject, scalings, settings, registry, tuning ? &*tuning : nullptr);
   results::Store const store(a.output.empty() ? fs::path("results") / ("extend-" + subject.name) : fs::path(a.output));
+  extend::Work const work{subject, documents, arms, settings, registry, tuning ? &*tuning : nullptr, &store};
+  auto const stages = extend::stages_of(work);
   run::catch_signals();
   try {
     extend::carry_out(exec, stages, store, a.quiet);
@@ -193,6 +265,9 @@ void run(Arguments const& a, Context& context) {
     for (auto const& table : tables)
       fmt::print("{}\n", report::to_terminal(table, report::terminal_look(STDOUT_FILENO)));
   }
+  for (auto const& arm : arms)
+    if (!arm.weights.empty() && store.done(arm.weights))
+      fmt::print(stderr, "{}: {}\n", arm.label, extend::weights_file(store, arm).string());
   auto const page = store.folder() / "report.html";
   write_file_atomically(page, report::html_report(report::load_study(store.study_file())));
   fmt::print(stderr, "{}\n{}\n", fs::absolute(store.study_file()).lexically_normal().string(),
@@ -202,11 +277,12 @@ void run(Arguments const& a, Context& context) {
 
 void add_extend(CLI::App& app, Context& context) {
   auto* const command = add_command(
-      app, "extend", "Stretch a pretrained model without training: loss by length and position, passkeys, attention",
+      app, "extend", "Stretch a pretrained model, and tune it: loss by length and position, passkeys, attention",
       {"extend smollm2 --text book.txt --with linear,ntk,yarn --to 16384",
        "extend smollm2 --corpus faq --documents 8 --with linear,ntk,yarn,dynamic --to 16384",
        "extend model.gguf --text a.txt b.txt --with '{use: yarn, factor: 2}' dynamic --lengths 4096 8192 12288 16384",
-       "extend smollm2 --text book.txt --with ntk --depths 0 --rows 0 --json"});
+       "extend smollm2 --text book.txt --with ntk --depths 0 --rows 0 --json",
+       "extend smollm2 --corpus faq --documents 4 --with linear,yarn --to 16384 --tune 2e6 --tune-length 4096"});
   auto const a = std::make_shared<Arguments>();
   command->add_option("model", a->model, "a GGUF file, a checkpoint of `sextant import`, or a known model")->required();
   command->add_option("--text", a->texts, "texts to read, each a document from its beginning")->type_name("FILE...");
@@ -229,6 +305,26 @@ void add_extend(CLI::App& app, Context& context) {
       ->check(CLI::Range(0, 64));
   command->add_option("--rows", a->rows, "rows of attention looked at in every length; 0: none")
       ->check(CLI::Range(0, 1024));
+  command
+      ->add_option(
+          "--tune", a->tune,
+          "also tune the model under each of --with, on so many tokens of documents that are not measured, and "
+          "measure it again; `none` in --with is the model tuned as it is")
+      ->type_name("TOKENS");
+  command->add_option("--tune-on", a->tune_on, "the corpus, file or folder to tune on (default: --corpus)")
+      ->type_name("NAME");
+  command->add_option("--tune-length", a->tune_length, "tokens a row (default: the longest length)")->type_name("N");
+  command->add_option("--tune-batch", a->tune_rows, "rows a step (default: as many as 16384 tokens have, at least one)")
+      ->type_name("ROWS")
+      ->check(CLI::Range(1, 1 << 16));
+  command->add_option("--tune-rate", a->tune_rate, "learning rate after the rise (default 2e-5)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--tune-warmup", a->tune_warmup, "steps over which the rate rises (default 20)")
+      ->check(CLI::Range(0, 1 << 20));
+  command->add_option("--tune-seed", a->tune_seed, "of the rows that are drawn (default 0)")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
+  command->add_option("--tune-save", a->tune_save, "steps between checkpoints (default: only when it is stopped)")
+      ->check(CLI::Range(1, 1 << 20));
   command->add_option("-o,--output", a->output, "folder of the study (default: results/extend-NAME)");
   command->add_flag("--quiet", a->quiet, "no progress");
   takes_json(command, context);

@@ -1,4 +1,5 @@
 #include <sextant/extend/passes.hpp>
+#include <sextant/extend/tune.hpp>
 
 #include <algorithm>
 
@@ -7,7 +8,7 @@ namespace sextant::extend {
 run::Network seen_by(Work const& work, Arm const& arm, int length) {
   auto const& shape = work.subject.network->position().shape();
   auto const position = std::make_shared<encoding::Position const>(arm.position, work.registry, shape, length);
-  return work.subject.network->with_position(position);
+  return weights_of(work, arm)->with_position(position);
 }
 
 std::vector<double> losses(Exec const& exec, run::Network& network, std::span<std::int32_t const> tokens) {

@@ -3,6 +3,7 @@
 #include <sextant/extend/losses.hpp>
 #include <sextant/extend/needles.hpp>
 #include <sextant/extend/passes.hpp>
+#include <sextant/extend/tune.hpp>
 #include <sextant/plan/identity.hpp>
 #include <sextant/run/stop.hpp>
 
@@ -24,7 +25,7 @@ std::string id_of(Work const& work, plan::World const& world, Arm const& arm, ch
   json const all = {{"probe", probe},
                     {"revision", revision},
                     {"numerics", plan::numerics_revision},
-                    {"model", work.subject.sha256},
+                    {"model", arm.weights.empty() ? work.subject.sha256 : arm.weights},
                     {"documents", texts},
                     {"lengths", work.settings.lengths},
                     {"position", json::parse(plan::canonical_position(arm.position, world))},
@@ -52,18 +53,26 @@ void Settings::check(Subject const& subject, std::vector<Document> const& docume
 }
 
 std::vector<Arm> make_arms(Subject const& subject, std::vector<std::vector<encoding::Choice>> const& scalings,
-                           Settings const& settings, encoding::Registry const& registry) {
+                           Settings const& settings, encoding::Registry const& registry, Tuning const* tuning) {
   std::vector<Arm> arms{{"none", subject.position, false}};
+  auto const add = [&](Arm const& arm) {
+    for (auto const& other : arms)
+      expect(other.label != arm.label, arm.label, " is asked for twice, expected scalings that differ");
+    arms.push_back(arm);
+  };
+  if (tuning) tuning->check(subject);
   for (auto const& list : scalings) {
     Arm arm{"", subject.position, false};
     arm.position.scalings.insert(arm.position.scalings.end(), list.begin(), list.end());
     arm.position = plan::settle(std::move(arm.position), settings.longest());
-    arm.label = spec::label_of(arm.position.scalings);
-    for (auto const& other : arms)
-      expect(other.label != arm.label, arm.label, " is asked for twice, expected scalings that differ");
+    arm.label = list.empty() ? "none" : spec::label_of(arm.position.scalings);
     encoding::Position const position(arm.position, registry, subject.network->position().shape(), settings.longest());
     arm.follows_length = position.follows_length();
-    arms.push_back(std::move(arm));
+    if (!list.empty() || !tuning) add(arm);
+    if (!tuning) continue;
+    arm.weights = tuning_id(subject, arm, *tuning, registry);
+    arm.label += " tuned";
+    add(arm);
   }
   return arms;
 }
@@ -74,12 +83,13 @@ std::vector<Stage> stages_of(Work const& work) {
   double const documents = static_cast<double>(work.documents.size());
   std::vector<Stage> out;
   auto const add = [&](Arm const& arm, char const* probe, json const& how, double tokens, auto measure) {
-    out.push_back({id_of(work, world, arm, probe, how), arm.label + "  " + probe, arm.label, tokens,
+    out.push_back({id_of(work, world, arm, probe, how), arm.label + "  " + probe, arm.label, tokens, arm.weights,
                    [&work, &arm, measure](Exec const& exec, results::Claim const& claim, run::Progress& progress) {
                      return measure(exec, work, arm, claim, progress);
                    }});
   };
   for (auto const& arm : work.arms) {
+    if (!arm.weights.empty()) out.push_back(tuning_stage(work, arm));
     add(arm, "lm_loss", {{"tail", settings.tail}},
         documents * (arm.follows_length ? sum(settings.lengths) : settings.longest()), measure_losses);
     if (&arm == &work.arms.front() && !stretched_lengths(work).empty())
@@ -107,7 +117,8 @@ void carry_out(Exec const& exec, std::vector<Stage> const& stages, results::Stor
   run::Progress progress(weight, quiet);
   for (auto const& stage : stages) {
     if (store.done(stage.id)) continue;
-    auto const claim = store.try_claim(stage.id);
+    bool const waits = !stage.needs.empty() && !store.done(stage.needs);
+    auto const claim = waits ? std::nullopt : store.try_claim(stage.id);
     if (!claim) {  // another process is at it, or has just done it
       progress.skip(stage.tokens);
       continue;

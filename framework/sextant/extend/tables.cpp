@@ -130,6 +130,34 @@ Table growth_table(Study const& study, std::vector<std::int64_t> const& lengths)
   return out;
 }
 
+/// Loss before and after, for every arm that was tuned; the last column is the damage at the trained length.
+Table tuning_table(Study const& study, std::vector<std::int64_t> const& lengths) {
+  std::string const suffix = " tuned";
+  Table out = with_lengths("What tuning did: loss before and after, nat/token", lengths, study.trained);
+  bool const damage = std::find(lengths.begin(), lengths.end(), study.trained) != lengths.end();
+  if (damage) out.columns.push_back({report::cat({"perplexity at ", report::grouped(study.trained)})});
+  for (auto const& arm : study.arms()) {
+    if (!arm.ends_with(suffix)) continue;
+    std::string const plain = arm.substr(0, arm.size() - suffix.size());
+    std::vector<TableCell> row{{plain}};
+    for (auto const length : lengths) {
+      auto const* before = study.find(plain, "lm_loss", "loss", "", length);
+      auto const* after = study.find(arm, "lm_loss", "loss", "", length);
+      row.push_back(before && after ? TableCell{report::cat(
+                                          {report::fixed(before->value, 3), " → ", report::fixed(after->value, 3)})}
+                                    : none());
+    }
+    auto const* after = study.find(arm, "lm_loss", "loss", "", study.trained);
+    auto const* base = study.find("none", "lm_loss", "loss", "", study.trained);
+    if (damage) row.push_back(after && base ? percent(after->value - base->value) : none());
+    out.rows.push_back(std::move(row));
+  }
+  if (damage)
+    out.notes.emplace_back(
+        "The last column is the tuned model against the model as trained, at the length it was trained at.");
+  return out;
+}
+
 Table position_table(Study const& study, std::int64_t longest) {
   constexpr std::size_t bands = 8;
   std::size_t const width = static_cast<std::size_t>(longest) / bands;
@@ -189,6 +217,7 @@ std::vector<Table> tables_of(Group const& file) {
     out.push_back(change_table(study, lengths));
     if (std::find(lengths.begin(), lengths.end(), study.trained) != lengths.end())
       out.push_back(growth_table(study, lengths));
+    if (auto const tuned = tuning_table(study, lengths); !tuned.rows.empty()) out.push_back(tuned);
     if (lengths.back() >= 8) out.push_back(position_table(study, lengths.back()));
   }
   if (auto const lengths = study.lengths("needle"); !lengths.empty()) out.push_back(needle_table(study, lengths));
