@@ -68,8 +68,8 @@ TEST_CASE("cli: more threads than a backend has are refused", "[cli][threads]") 
 
 TEST_CASE("cli: help of every command ends with examples", "[cli]") {
   for (std::string const command :
-       {"list",   "describe", "validate", "plan",     "run",    "status", "compare", "check",
-        "report", "plot",     "cite",     "inspect",  "advise", "doctor", "model",   "import",
+       {"list",   "describe", "validate", "plan", "run", "rerun", "status", "compare", "check",
+        "report", "plot", "export", "gallery", "cite",     "inspect",  "advise", "doctor", "model",   "import",
         "extend", "convert",  "corpus",   "tokenize", "env",    "verify", "plugin",  "completion"}) {
     auto const help = sextant_program({command, "--help"});
     CHECK(help.status == 0);
@@ -83,4 +83,22 @@ TEST_CASE("cli: the completion script is bash", "[cli]") {
   test::TempFolder const folder;
   write_file_atomically(folder / "completion.bash", script.output);
   CHECK(std::system(("bash -n " + (folder / "completion.bash").string()).c_str()) == 0);
+}
+
+TEST_CASE("cli: plugin new writes a project once, and refuses a name that is taken, a kind that is none and a full folder",
+          "[cli][reject]") {
+  test::TempFolder const folder;
+  std::string const at = (folder / "mine").string();
+  auto const made = sextant_program({"plugin", "new", "mine", "--kind", "rotary", "-o", at});
+  INFO(made.output);
+  REQUIRE(made.status == 0);
+  CHECK(holds(read_file(folder / "mine" / "mine.cpp"), "struct Mine {"));
+  for (std::string const file : {"CMakeLists.txt", "check.sh", "spec.yaml", "README.md"})
+    CHECK_FALSE(holds(read_file(folder / "mine" / file), "@"));
+  auto const again = sextant_program({"plugin", "new", "mine", "-o", at});
+  CHECK(again.status == 2);
+  CHECK(holds(again.output, "is there already"));
+  CHECK(holds(sextant_program({"plugin", "new", "rope"}).output, "there is a plugin rope already"));
+  CHECK(holds(sextant_program({"plugin", "new", "mine2", "--kind", "rotory"}).output, "did you mean rotary?"));
+  CHECK(holds(sextant_program({"plugin", "new", "My-Plugin"}).output, "expected a lower-case letter"));
 }

@@ -24,6 +24,7 @@ struct Margin {
 struct Claim {
   std::string id;
   std::string says;
+  std::string source;   ///< where the statement stands; may be empty
   std::string test;     ///< as it was written
   std::string settled;  ///< the same with the encoding and scaling of every quantity as result rows name them
   std::string missing;  ///< why this tier cannot test it; `settled` is then empty

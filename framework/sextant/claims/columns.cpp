@@ -46,6 +46,7 @@ results::Group to_group(Judgement const& judgement) {
   char const* const units = "see column units";
   words("id", "name of the claim", [](Outcome const& o) { return o.claim.id; });
   words("text", "what is claimed", [](Outcome const& o) { return o.claim.says; });
+  words("source", "where the statement stands", [](Outcome const& o) { return o.claim.source; });
   words("verdict", "holds, fails, undecided or out of reach", [](Outcome const& o) { return name_of(o.verdict); });
   number("effect", units, "left side minus right side, or their ratio minus 1 where the margin is in %",
          [](Outcome const& o) { return o.effect; });
@@ -85,6 +86,7 @@ Judgement from_group(results::Group const& group) {
     Outcome o;
     o.claim = {.id = words("id")[i],
                .says = words("text")[i],
+               .source = group.has_array("source") ? words("source")[i] : "",
                .test = words("test")[i],
                .settled = words("settled")[i],
                .missing = words("missing")[i],

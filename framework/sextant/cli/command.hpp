@@ -38,12 +38,15 @@ void add_describe(CLI::App& app, Context& context);
 void add_validate(CLI::App& app, Context& context);
 void add_plan(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
+void add_rerun(CLI::App& app, Context& context);
 void add_status(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
 void add_cite(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_plot(CLI::App& app, Context& context);
+void add_export(CLI::App& app, Context& context);
+void add_gallery(CLI::App& app, Context& context);
 void add_corpus(CLI::App& app, Context& context);
 void add_tokenize(CLI::App& app, Context& context);
 void add_env(CLI::App& app, Context& context);
@@ -56,6 +59,8 @@ void add_doctor(CLI::App& app, Context& context);
 void add_advise(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 void add_plugin(CLI::App& app, Context& context);
+/// `new`, below `plugin`.
+void add_plugin_new(CLI::App& plugin, Context& context);
 void add_completion(CLI::App& app, Context& context);
 
 }  // namespace sextant::cli

@@ -113,9 +113,10 @@ void run(Arguments const& a, Context& context) {
 }  // namespace
 
 void add_plugin(CLI::App& app, Context& context) {
-  auto* const plugin = add_command(app, "plugin", "Judge a plugin: sextant plugin check NAME or FILE.so",
-                                   {"plugin check alibi", "plugin check build/plugins/mine.so --json"});
+  auto* const plugin = add_command(app, "plugin", "Begin a plugin, or judge one",
+                                   {"plugin new log_fade", "plugin check alibi", "plugin check build/plugins/mine.so --json"});
   plugin->require_subcommand(1);
+  add_plugin_new(*plugin, context);
   auto* const command =
       add_command(*plugin, "check", "The conformance suite on one encoding or scaling: exit 0 only if nothing failed",
                   {"plugin check alibi", "plugin check ./mine.so --only relative gradient_inputs"});

@@ -2,13 +2,12 @@
 #include <sextant/base/file.hpp>
 #include <sextant/base/kokkos.hpp>
 #include <sextant/base/session.hpp>
-#include <sextant/cli/specs.hpp>
+#include <sextant/cli/study.hpp>
 #include <sextant/doctor/files.hpp>
 #include <sextant/report/claims.hpp>
 #include <sextant/report/html.hpp>
 #include <sextant/report/load.hpp>
 #include <sextant/results/file.hpp>
-#include <sextant/run/runner.hpp>
 #include <sextant/run/stop.hpp>
 #include <sextant/tasks/corpus.hpp>
 
@@ -53,49 +52,19 @@ void keep_old_study(fs::path const& study, spec::Spec const& spec, plan::Plan co
   fmt::print(stderr, "the earlier study file {}; it is now {}\n", why, old.string());
 }
 
-void print_failures(std::vector<run::Failure> const& failures) {
-  if (failures.empty()) return;
-  fmt::print("\n{} stage{} failed:\n", failures.size(), failures.size() == 1 ? "" : "s");
-  for (auto const& failure : failures) fmt::print("  {}  {}: {}\n", failure.stage, failure.what, failure.message);
-}
-
-int run_study(SpecArguments const& arguments, run::RunOptions options, Context& context) {
-  auto& registry = context.registry();
-  spec::Spec const spec = read_spec(arguments, registry);
-  options.folder = folder_of(arguments, spec);
-  options.cache = tasks::default_cache();
-  options.command_line = context.command_line;
-  plan::Plan const plan = plan_of(spec, registry, context.threads);
-  results::Store const store(options.folder);
-  for (auto const& note : plan.notes) fmt::print(stderr, "note: {}\n", note);
-  plan::expect_fits(plan, [&](std::string const& id) { return store.done(id); });
-  run::expect_arm(spec, options.only);
-  keep_spec(options.folder, spec);
-  keep_old_study(store.study_file(), spec, plan, store);
-
-  run::catch_signals();
-  run::Outcome outcome;
-  {
-    Session const kokkos(context.threads);
-    outcome = run::run_plan(Exec(), spec, plan, registry, options);
-    if (outcome.gflops > 0) remember_gflops(outcome.gflops, concurrency());
-  }
-  if (outcome.stopped) {
-    fmt::print(stderr, "stopped; the same command goes on from here\n");
-    return stopped;
-  }
+int run_study(SpecArguments const& arguments, run::RunOptions const& options, Context& context) {
+  Carried const carried = carry_out(arguments, options, context);
+  auto const& outcome = carried.outcome;
+  if (outcome.stopped) return stopped;
   auto const study = report::load_study(outcome.study_file);
-  fs::path const page = options.folder / "report.html";
-  write_file_atomically(page, report::html_report(study));
   if (!study.rows.empty()) fmt::print("{}", report::terminal_table(study, STDOUT_FILENO));
   if (study.claims)
     fmt::print("\n{}", report::render(*study.claims, report::Format::terminal, report::terminal_look(STDOUT_FILENO)));
-  fmt::print("\n{} of {} stages done now, {} found done\n", outcome.done, plan.train.size() + plan.evaluate.size(),
-             outcome.repeated);
+  fmt::print("\n{} of {} stages done now, {} found done\n", outcome.done, carried.stages, outcome.repeated);
   fmt::print("study   {}\nreport  {}\n", fs::absolute(outcome.study_file).lexically_normal().string(),
-             fs::absolute(page).lexically_normal().string());
-  print_failures(outcome.failures);
-  return outcome.failures.empty() ? done : failed;
+             fs::absolute(carried.page).lexically_normal().string());
+  print_failures(stdout, outcome.failures);
+  return carried.code();
 }
 
 // What --from adds to a plan.
@@ -145,6 +114,43 @@ int print_status(std::string const& given, Context& context) {
 }
 
 }  // namespace
+
+void print_failures(std::FILE* to, std::vector<run::Failure> const& failures) {
+  if (failures.empty()) return;
+  fmt::print(to, "\n{} stage{} failed:\n", failures.size(), failures.size() == 1 ? "" : "s");
+  for (auto const& failure : failures) fmt::print(to, "  {}  {}: {}\n", failure.stage, failure.what, failure.message);
+}
+
+Carried carry_out(SpecArguments const& arguments, run::RunOptions options, Context& context) {
+  auto& registry = context.registry();
+  spec::Spec const spec = read_spec(arguments, registry);
+  options.folder = folder_of(arguments, spec);
+  options.cache = tasks::default_cache();
+  options.command_line = context.command_line;
+  plan::Plan const plan = plan_of(spec, registry, context.threads);
+  results::Store const store(options.folder);
+  for (auto const& note : plan.notes) fmt::print(stderr, "note: {}\n", note);
+  plan::expect_fits(plan, [&](std::string const& id) { return store.done(id); });
+  run::expect_arm(spec, options.only);
+  keep_spec(options.folder, spec);
+  keep_old_study(store.study_file(), spec, plan, store);
+
+  run::catch_signals();
+  Carried out;
+  out.stages = plan.train.size() + plan.evaluate.size();
+  {
+    Session const kokkos(context.threads);
+    out.outcome = run::run_plan(Exec(), spec, plan, registry, options);
+    if (out.outcome.gflops > 0) remember_gflops(out.outcome.gflops, concurrency());
+  }
+  if (out.outcome.stopped) {
+    fmt::print(stderr, "stopped; the same command goes on from here\n");
+    return out;
+  }
+  out.page = options.folder / "report.html";
+  write_file_atomically(out.page, report::html_report(report::load_study(out.outcome.study_file)));
+  return out;
+}
 
 void add_validate(CLI::App& app, Context& context) {
   auto* const command = add_command(app, "validate", "Check a spec and print it with every default filled in",

@@ -18,6 +18,14 @@ std::string with_units(std::string const& number, std::string const& units) {
   return units.empty() || units == "1" ? number : cat({number, " ", units});
 }
 
+std::string margin_text(Outcome const& outcome) {
+  auto const& margin = outcome.claim.margin;
+  return margin.value == 0 ? "" : cat({" by ", with_units(exact(margin.value), margin.units)});
+}
+
+nlohmann::json number(std::optional<double> value) { return value ? nlohmann::json(*value) : nlohmann::json(); }
+}  // namespace
+
 std::string effect_text(Outcome const& outcome) {
   if (!outcome.effect) return std::string(missing);
   return with_units(with_sign(*outcome.effect, decimals_of(outcome)), outcome.units);
@@ -34,14 +42,6 @@ std::string sample_text(Outcome const& outcome) {
   std::string const seeds = std::to_string(outcome.seeds);
   return outcome.windows == 0 ? seeds : cat({seeds, " × ", std::to_string(outcome.windows)});
 }
-
-std::string margin_text(Outcome const& outcome) {
-  auto const& margin = outcome.claim.margin;
-  return margin.value == 0 ? "" : cat({" by ", with_units(exact(margin.value), margin.units)});
-}
-
-nlohmann::json number(std::optional<double> value) { return value ? nlohmann::json(*value) : nlohmann::json(); }
-}  // namespace
 
 Table claims_table(Judgement const& judgement) {
   Table table;

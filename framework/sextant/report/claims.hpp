@@ -26,6 +26,15 @@ std::string seeds_json(std::vector<claims::SeedPlan> const& plans);
 /// "of 5, 3 hold, 1 fails, 1 is out of reach"
 std::string verdict_count(claims::Judgement const& judgement);
 
+/// <li>: a claim, its verdict in a word and a sign, its interval against its bound; `link` leads to its study.
+void claim_item(Xml& out, claims::Outcome const& outcome, std::string const& id, std::string const& link = "");
+
+/// The effect with sign and units, as the board prints it.
+std::string effect_text(claims::Outcome const& outcome);
+std::string interval_text(claims::Outcome const& outcome);
+/// How many seeds were paired, and windows of text: "3 × 64".
+std::string sample_text(claims::Outcome const& outcome);
+
 /// The board: a claim a row, its verdict in a word and a sign, its interval against its bound. Nothing without claims.
 void claims_section(Page& page);
 

@@ -1,6 +1,5 @@
 #include <sextant/report/claims.hpp>
 #include <sextant/report/html.hpp>
-#include <sextant/report/html_assets.hpp>
 #include <sextant/report/html_page.hpp>
 #include <sextant/report/html_tables.hpp>
 #include <sextant/report/plots.hpp>
@@ -11,13 +10,6 @@
 
 namespace sextant::report {
 namespace {
-// Nothing may be loaded from anywhere; the browser holds the page to it.
-constexpr char const* policy =
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
-constexpr char const* icon = R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">)"
-                             R"(<path d="M2 13A12 12 0 0 1 14 13" fill="none" stroke="#0072b2" stroke-width="2.5"/>)"
-                             R"(<path d="M8 2v10" stroke="#d55e00" stroke-width="2.5"/></svg>)";
-
 std::string name_of(StudyView const& study) { return study.title.empty() ? study.name : study.title; }
 
 void header(Page& page) {
@@ -138,31 +130,6 @@ void other_measures(Page& page) {
   }
 }
 
-void head(Xml& out, StudyView const& study) {
-  auto const element = out.element("head");
-  out.void_element("meta", {{"charset", "utf-8"}});
-  out.void_element("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
-  out.void_element("meta", {{"http-equiv", "Content-Security-Policy"}, {"content", policy}});
-  out.void_element("meta", {{"name", "generator"}, {"content", study.creator}});
-  out.text("title", {}, cat({name_of(study), " – Sextant"}));
-  out.void_element("link", {{"rel", "icon"}, {"href", cat({"data:image/svg+xml;base64,", base64(icon)})}});
-  out.raw("<style>");
-  out.raw(page_css());
-  out.raw("</style>");
-}
-
-void bar(Xml& out, Page const& page) {
-  out.text("a", {{"class", "skip"}, {"href", "#main"}}, "Skip to the report");
-  auto const bar = out.element("div", {{"class", "bar"}});
-  auto const inner = out.element("div", {{"class", "bar-in"}});
-  out.text("span", {{"class", "brand"}}, "Sextant");
-  {
-    auto const nav = out.element("nav", {{"aria-label", "Sections"}});
-    for (auto const& [id, title] : page.headings) out.text("a", {{"href", cat({"#", id})}}, title);
-  }
-  out.text("button", {{"id", "theme"}, {"type", "button"}, {"hidden", ""}}, "Dark");
-}
-
 void footer(Page& page) {
   auto const& study = page.study;
   page.out.text(
@@ -189,20 +156,7 @@ std::string html_report(StudyView const& study) {
     sources_section(page);
     footer(page);
   }
-  Xml out;
-  out.raw("<!DOCTYPE html>\n");
-  {
-    auto const html = out.element("html", {{"lang", "en"}});
-    head(out, study);
-    auto const body = out.element("body");
-    bar(out, page);
-    out.raw(page.out.str());
-    out.raw("<script>");
-    out.raw(page_script());
-    out.raw("</script>");
-  }
-  out.line();
-  return std::move(out).str();
+  return html_document({name_of(study), study.creator, page.headings}, page.out.str());
 }
 
 std::string terminal_table(StudyView const& study, int fd) {

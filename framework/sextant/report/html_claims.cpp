@@ -67,19 +67,19 @@ void numbers(Xml& out, Outcome const& outcome) {
   auto const div = out.element("div", {{"class", "numbers"}});
   if (!outcome.effect) return;
   interval_svg(out, outcome);
-  Table const one = claims_table({0.05, {outcome}});
-  auto const& row = one.rows[0];
-  out.text("span", {}, row[2].text);
-  out.text("span", {}, row[3].text);
+  out.text("span", {}, effect_text(outcome));
+  out.text("span", {}, interval_text(outcome));
   bool const fails = outcome.verdict == Verdict::fails;
-  std::string const p =
-      fails ? cat({"p of the opposite ", p_value(outcome.p_against.value_or(1))}) : cat({"p ", row[4].text});
-  out.text("span", {}, cat({p, ", n ", row[5].text}));
+  auto const& given = fails ? outcome.p_against : outcome.p_adjusted;
+  std::string const p = given ? p_value(*given) : std::string(missing);
+  out.text("span", {}, cat({fails ? "p of the opposite " : "p ", p, ", n ", sample_text(outcome)}));
 }
 
-void claim_row(Xml& out, Outcome const& outcome) {
+}  // namespace
+
+void claim_item(Xml& out, Outcome const& outcome, std::string const& id, std::string const& link) {
   Badge const badge = badge_of(outcome.verdict);
-  auto const item = out.element("li", {{"class", cat({"claim ", badge.css})}, {"id", "claim-" + outcome.claim.id}});
+  auto const item = out.element("li", {{"class", cat({"claim ", badge.css})}, {"id", id}});
   {
     auto const verdict = out.element("div", {{"class", "verdict"}});
     out.text("span", {{"class", "sign"}, {"aria-hidden", "true"}}, badge.sign);
@@ -89,15 +89,19 @@ void claim_row(Xml& out, Outcome const& outcome) {
     auto const words = out.element("div", {{"class", "words"}});
     if (outcome.claim.says != outcome.claim.test) out.text("p", {{"class", "says"}}, outcome.claim.says);
     out.text("code", {}, outcome.claim.test);
+    if (!outcome.claim.source.empty()) out.text("p", {{"class", "why"}}, outcome.claim.source);
     auto const& margin = outcome.claim.margin;
     if (margin.value > 0)
       out.text("p", {{"class", "why"}},
                cat({"margin ", exact(margin.value), " ", margin.units == "1" ? "" : margin.units}));
     if (!outcome.reason.empty()) out.text("p", {{"class", "why"}}, cat({outcome.reason, "."}));
+    if (!link.empty()) {
+      auto const p = out.element("p", {{"class", "why"}});
+      out.text("a", {{"href", link}}, "the study");
+    }
   }
   numbers(out, outcome);
 }
-}  // namespace
 
 void claims_section(Page& page) {
   auto const& judgement = page.study.claims;
@@ -109,7 +113,7 @@ void claims_section(Page& page) {
                                        "Verdicts are corrected over the list (Holm)."}));
   {
     auto const list = page.out.element("ul", {{"class", "claims"}});
-    for (auto const& outcome : judgement->outcomes) claim_row(page.out, outcome);
+    for (auto const& outcome : judgement->outcomes) claim_item(page.out, outcome, "claim-" + outcome.claim.id);
   }
   page.data("Every claim with its numbers", cat({page.study.name, "-claims.csv"}), claims_csv(*judgement));
 }

@@ -1,7 +1,59 @@
+#include <sextant/report/html_assets.hpp>
 #include <sextant/report/html_page.hpp>
 #include <sextant/report/text.hpp>
 
 namespace sextant::report {
+namespace {
+// Nothing may be loaded from anywhere; the browser holds the page to it.
+constexpr char const* policy =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+constexpr char const* icon = R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">)"
+                             R"(<path d="M2 13A12 12 0 0 1 14 13" fill="none" stroke="#0072b2" stroke-width="2.5"/>)"
+                             R"(<path d="M8 2v10" stroke="#d55e00" stroke-width="2.5"/></svg>)";
+
+
+void head(Xml& out, Frame const& frame) {
+  auto const element = out.element("head");
+  out.void_element("meta", {{"charset", "utf-8"}});
+  out.void_element("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
+  out.void_element("meta", {{"http-equiv", "Content-Security-Policy"}, {"content", policy}});
+  out.void_element("meta", {{"name", "generator"}, {"content", frame.generator}});
+  out.text("title", {}, cat({frame.title, " – Sextant"}));
+  out.void_element("link", {{"rel", "icon"}, {"href", cat({"data:image/svg+xml;base64,", base64(icon)})}});
+  out.raw("<style>");
+  out.raw(page_css());
+  out.raw("</style>");
+}
+
+void bar(Xml& out, Frame const& frame) {
+  out.text("a", {{"class", "skip"}, {"href", "#main"}}, "Skip to the report");
+  auto const bar = out.element("div", {{"class", "bar"}});
+  auto const inner = out.element("div", {{"class", "bar-in"}});
+  out.text("span", {{"class", "brand"}}, "Sextant");
+  {
+    auto const nav = out.element("nav", {{"aria-label", "Sections"}});
+    for (auto const& [id, title] : frame.headings) out.text("a", {{"href", cat({"#", id})}}, title);
+  }
+  out.text("button", {{"id", "theme"}, {"type", "button"}, {"hidden", ""}}, "Dark");
+}
+}  // namespace
+
+std::string html_document(Frame const& frame, std::string const& body) {
+  Xml out;
+  out.raw("<!DOCTYPE html>\n");
+  {
+    auto const html = out.element("html", {{"lang", "en"}});
+    head(out, frame);
+    auto const element = out.element("body");
+    bar(out, frame);
+    out.raw(body);
+    out.raw("<script>");
+    out.raw(page_script());
+    out.raw("</script>");
+  }
+  out.line();
+  return std::move(out).str();
+}
 
 Page::Page(StudyView const& view) : study(view), arms(arms_of(view)), looks(arms) {
   if (study.rows.empty()) return;

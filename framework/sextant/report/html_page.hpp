@@ -10,6 +10,15 @@
 
 namespace sextant::report {
 
+/// What stands around the main part of a page.
+struct Frame {
+  std::string title, generator;
+  std::vector<std::pair<std::string, std::string>> headings;  ///< id and title of the sections, for the bar on top
+};
+
+/// The whole page around `body`, its <main>. Nothing is loaded from anywhere: the browser holds the page to it.
+std::string html_document(Frame const& frame, std::string const& body);
+
 /// A page being written: the study, what was computed of it once, and the markup so far.
 struct Page {
   explicit Page(StudyView const& view);

@@ -41,7 +41,7 @@ class Settler {
       : here_(here), make_others_(others), source_(source) {}
 
   claims::Claim claim(ClaimItem& item) {
-    claims::Claim out{.id = item.id, .says = item.says, .test = item.test, .by = item.by};
+    claims::Claim out{.id = item.id, .says = item.says, .source = item.source, .test = item.test, .by = item.by};
     claims::Test test;
     try {
       test = claims::parse(item.test);

@@ -18,7 +18,7 @@ enum class Reach {
 
 /// One item of `claims.list`.
 struct ClaimItem {
-  std::string id, says, test, margin;
+  std::string id, says, test, margin, source;
   claims::By by = claims::By::paired_bootstrap;
   Reach reach = Reach::automatic;
 

@@ -365,6 +365,8 @@ std::vector<Field<ClaimItem>> const& claim_fields() {
   static std::vector<Field<C>> const fields = {
       noting(field<C>("id", AT(id), "name of the claim: letters, digits, - and _", required), nullptr),
       field<C>("says", AT(says), "the claim in words", Automatic<C>{"its test", [](C& c) { c.says = c.test; }}),
+      field<C>("source", AT(source), "where the statement stands, for the gallery: article and number, or a paper",
+               Automatic<C>{"not said", [](C& c) { c.source.clear(); }}),
       noting(field<C>(
                  "test", AT(test),
                  "what must be true, e.g. `lm_loss.mean @ 1024 {encoding=alibi} < lm_loss.mean @ 1024 {encoding=rope}`",

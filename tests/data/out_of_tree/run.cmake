@@ -1,5 +1,5 @@
-# Installs the build BUILD, builds the plugin beside this file against it as a stranger would, and asks the installed program
-# about it. Everything happens below SCRATCH.
+# Installs the build BUILD, lets the installed program write a plugin of every kind, builds each as a stranger would, holds it to its
+# claims and validates its study. Everything happens below SCRATCH.
 function(step)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
   if(NOT status EQUAL 0)
@@ -10,12 +10,17 @@ endfunction()
 
 file(REMOVE_RECURSE ${SCRATCH})
 step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${SCRATCH}/prefix)
-step(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${SCRATCH}/build -G Ninja -DCMAKE_BUILD_TYPE=Release
-  -DSextant_ROOT=${SCRATCH}/prefix)
-step(${CMAKE_COMMAND} --build ${SCRATCH}/build)
-step(${CMAKE_COMMAND} -E env SEXTANT_PLUGIN_PATH=${SCRATCH}/build/plugins ${SCRATCH}/prefix/bin/sextant list encodings)
-foreach(name tilt rope)  # the stranger's own, and one of the installed
-  if(NOT out MATCHES "(^|[^a-z])${name}([^a-z]|$)")
+set(sextant ${SCRATCH}/prefix/bin/sextant)
+foreach(kind bias rotary scaling)
+  step(${sextant} plugin new my_${kind} --kind ${kind} -o ${SCRATCH}/${kind})
+  step(${SCRATCH}/${kind}/check.sh -G Ninja -DSextant_ROOT=${SCRATCH}/prefix)
+  if(NOT out MATCHES "gradient|frequenc")
+    message(FATAL_ERROR "check.sh of a ${kind} says nothing about gradients or frequencies:\n${out}")
+  endif()
+endforeach()
+step(${CMAKE_COMMAND} -E env SEXTANT_PLUGIN_PATH=${SCRATCH}/bias/build/plugins ${sextant} list encodings)
+foreach(name my_bias rope)  # the stranger's own, and one of the installed
+  if(NOT out MATCHES "(^|[^a-z_])${name}([^a-z_]|$)")
     message(FATAL_ERROR "the installed program does not list ${name}:\n${out}")
   endif()
 endforeach()

@@ -1,0 +1,185 @@
+#include <sextant/report/claims.hpp>
+#include <sextant/report/gallery.hpp>
+#include <sextant/report/html.hpp>
+#include <sextant/report/plots.hpp>
+#include <sextant/report/text.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace sextant::report {
+namespace {
+using claims::Outcome;
+
+struct Entry {
+  Exhibit const* exhibit;
+  std::optional<Chart> chart;  ///< the first plot that the study has data for
+};
+
+/// A claim of some study.
+struct Tested {
+  Outcome const* outcome;
+  StudyView const* study;
+};
+
+std::string title_of(StudyView const& study) { return study.title.empty() ? study.name : study.title; }
+
+std::optional<Chart> first_chart(StudyView const& study) {
+  Looks const looks(arms_of(study));
+  for (auto const& plot : plots())
+    if (auto chart = plot.make(study, looks)) return chart;
+  return std::nullopt;
+}
+
+/// Claims by the statement that they test; those that name none come last.
+std::vector<Tested> claims_of(std::vector<Entry> const& entries) {
+  std::vector<Tested> out;
+  for (auto const& entry : entries)
+    if (auto const& judgement = entry.exhibit->study.claims)
+      for (auto const& outcome : judgement->outcomes) out.push_back({&outcome, &entry.exhibit->study});
+  std::stable_sort(out.begin(), out.end(), [](Tested const& a, Tested const& b) {
+    std::string const &x = a.outcome->claim.source, &y = b.outcome->claim.source;
+    return x.empty() != y.empty() ? y.empty() : x < y;
+  });
+  return out;
+}
+
+claims::Judgement all_of(std::vector<Tested> const& tested) {
+  claims::Judgement out;
+  for (auto const& each : tested) out.outcomes.push_back(*each.outcome);
+  return out;
+}
+
+/// "small tier, 6 arms, seeds 11, 23, 47"
+std::string size_of(StudyView const& study) {
+  std::vector<std::string> parts;
+  if (!study.tier.empty()) parts.push_back(cat({study.tier, " tier"}));
+  parts.push_back(cat({std::to_string(arms_of(study).size()), " arms"}));
+  std::vector<std::string> seeds;
+  for (auto const seed : seeds_of(study)) seeds.push_back(std::to_string(seed));
+  if (!seeds.empty()) parts.push_back(cat({seeds.size() == 1 ? "seed " : "seeds ", join(seeds)}));
+  return join(parts);
+}
+
+std::string verdicts_of(StudyView const& study) {
+  return study.claims ? cat({"Claims: ", verdict_count(*study.claims), "."}) : std::string("It makes no claims.");
+}
+
+// ---- the page
+
+void claims_board(Xml& out, std::vector<Tested> const& tested) {
+  auto const section = out.element("section", {{"id", "claims"}, {"aria-labelledby", "claims-h"}});
+  out.text("h2", {{"id", "claims-h"}}, "Claims");
+  out.text("p", {{"class", "lead"}},
+           cat({"Every claim that a study here has tested: ", verdict_count(all_of(tested)),
+                ". Verdicts are corrected over the list of each study (Holm)."}));
+  auto const list = out.element("ul", {{"class", "claims"}});
+  for (auto const& each : tested)
+    claim_item(out, *each.outcome, cat({each.study->name, "-", each.outcome->claim.id}), cat({each.study->name, ".html"}));
+}
+
+void studies_section(Xml& out, std::vector<Entry> const& entries) {
+  auto const section = out.element("section", {{"id", "studies"}, {"aria-labelledby", "studies-h"}});
+  out.text("h2", {{"id", "studies-h"}}, "Studies");
+  for (auto const& entry : entries) {
+    StudyView const& study = entry.exhibit->study;
+    auto const figure = out.element("figure", {{"id", cat({"study-", study.name})}});
+    {
+      auto const heading = out.element("h3");
+      out.text("a", {{"href", cat({study.name, ".html"})}}, title_of(study));
+    }
+    if (!study.question.empty()) out.text("p", {}, study.question);
+    out.text("p", {{"class", "lead"}}, cat({verdicts_of(study), " ", size_of(study), "."}));
+    if (!entry.chart) continue;
+    Chart chart = *entry.chart;
+    chart.id = cat({study.name, "-", chart.id});
+    {
+      auto const plot = out.element("div", {{"class", "plot"}});
+      out.raw(svg_inline(chart, Layout::wide));
+      out.raw(svg_inline(chart, Layout::narrow));
+    }
+    out.text("figcaption", {}, chart.caption);
+  }
+}
+
+std::string index_page(std::vector<Entry> const& entries, std::vector<Tested> const& tested) {
+  Frame frame{"Gallery", entries.front().exhibit->study.creator, {}};
+  Xml body;
+  {
+    auto const main = body.element("main", {{"id", "main"}});
+    {
+      auto const header = body.element("header");
+      body.text("p", {{"class", "kicker"}}, "Gallery");
+      body.text("h1", {}, "What was claimed, and what came out");
+      body.text("p", {{"class", "question"}},
+                cat({std::to_string(entries.size()), entries.size() == 1 ? " study" : " studies",
+                     ", each with its spec, its numbers and a page of its own."}));
+    }
+    if (!tested.empty()) {
+      frame.headings.emplace_back("claims", "Claims");
+      claims_board(body, tested);
+    }
+    frame.headings.emplace_back("studies", "Studies");
+    studies_section(body, entries);
+    body.text("footer", {}, "This page needs no network: save the folder, mail it, print it.");
+  }
+  return html_document(frame, body.str());
+}
+
+// ---- README.md
+
+std::string claims_markdown(std::vector<Tested> const& tested) {
+  Table table;
+  table.columns = {{"stated in", Align::left}, {"claim", Align::left}, {"verdict", Align::left},
+                   {"effect"},                 {"interval"},           {"study", Align::left}};
+  for (auto const& [outcome, study] : tested)
+    table.rows.push_back({{outcome->claim.source.empty() ? std::string(missing) : outcome->claim.source},
+                          {outcome->claim.says},
+                          {claims::name_of(outcome->verdict)},
+                          {effect_text(*outcome)},
+                          {interval_text(*outcome)},
+                          {study->name}});
+  return to_markdown(table);
+}
+
+std::string readme(std::vector<Entry> const& entries, std::vector<Tested> const& tested) {
+  std::string out = "# Gallery: what was claimed, and what came out\n\n";
+  if (!tested.empty())
+    out += cat({"Of all claims below: ", verdict_count(all_of(tested)),
+                ". Effect: left side minus right side of the claim's test.\n\n", claims_markdown(tested), "\n"});
+  for (auto const& entry : entries) {
+    StudyView const& study = entry.exhibit->study;
+    out += cat({"## ", escape_markdown(title_of(study)), "\n\n"});
+    if (!study.question.empty()) out += cat({escape_markdown(study.question), "\n\n"});
+    out += cat({verdicts_of(study), " ", size_of(study), ".\n\n"});
+    if (entry.chart)
+      out += cat({"![", escape_markdown(entry.chart->title), "](", study.name, ".svg)\n\n"});
+    if (!study.rows.empty()) out += cat({to_markdown(results_table(compare(study))), "\n"});
+    std::string const& folder = entry.exhibit->folder;
+    if (!folder.empty()) out += cat({"Spec and study file: [", folder, "](", folder, ")\n\n"});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> gallery(std::vector<Exhibit> const& exhibits) {
+  expect(!exhibits.empty(), "a gallery needs one study at least");
+  std::vector<Entry> entries;
+  for (auto const& exhibit : exhibits) entries.push_back({&exhibit, first_chart(exhibit.study)});
+  std::sort(entries.begin(), entries.end(),
+            [](Entry const& a, Entry const& b) { return a.exhibit->study.name < b.exhibit->study.name; });
+  auto const tested = claims_of(entries);
+  std::map<std::string, std::string> out;
+  for (auto const& entry : entries) {
+    StudyView const& study = entry.exhibit->study;
+    expect(out.emplace(study.name + ".html", html_report(study)).second, study.file, ": is called ", study.name,
+           ", as another study of the gallery; expected a name of its own");
+    if (entry.chart) out[study.name + ".svg"] = svg_file(*entry.chart);
+  }
+  out["index.html"] = index_page(entries, tested);
+  out["README.md"] = readme(entries, tested);
+  return out;
+}
+
+}  // namespace sextant::report

@@ -1,0 +1,65 @@
+#include <sextant/results/rerun.hpp>
+#include <sextant/results/table.hpp>
+
+#include <algorithm>
+
+namespace sextant::results {
+namespace {
+
+std::string arm_name(std::string const& encoding, std::string const& scaling, std::int64_t seed) {
+  std::string const arm = scaling.empty() || scaling == "none" ? encoding : encoding + " · " + scaling;
+  return text(arm, ", seed ", seed);
+}
+
+void add_columns(Group& out, Group const& provenance, std::string const& table, std::string const& value) {
+  Group const* const group = provenance.find_group(table);
+  if (!group || !group->has_array("name") || !group->has_array(value)) return;
+  auto const& names = group->texts("name");
+  auto const& values = group->texts(value);
+  std::string const kind = table == "libraries" ? "library" : table.substr(0, table.size() - 1);
+  for (std::size_t i = 0; i < std::min(names.size(), values.size()); ++i) out.set(kind + " " + names[i], values[i]);
+}
+
+}  // namespace
+
+Group numbers_of(Group const& study) {
+  Group out;
+  for (auto const& row : table(study.group("summary/results")))
+    out.set(text(arm_name(row.encoding, row.scaling, row.seed), ": ", row.probe, " ", row.region, " ", row.metric, " @ ",
+                 row.length),
+            row.value);
+  for (auto const& [id, run] : study.group("runs").groups)
+    if (run.has_array("train/loss"))
+      out.set(arm_name(run.attribute<std::string>("encoding", ""), run.attribute<std::string>("scaling", ""),
+                       run.attribute<std::int64_t>("seed", 0)) +
+                  ": training losses",
+              run.numbers("train/loss"));
+  return out;
+}
+
+Group origin_of(Group const& study) {
+  Group out;
+  Group const* const provenance = study.find_group("provenance");
+  if (!provenance) return out;
+  for (auto const& [name, value] : provenance->attributes)
+    if (!moments().contains(name)) out.attributes[name] = value;
+  add_columns(out, *provenance, "libraries", "version");
+  add_columns(out, *provenance, "plugins", "sha256");
+  add_columns(out, *provenance, "inputs", "sha256");
+  return out;
+}
+
+Group summarised(Group const& study) {
+  Group out = study;
+  out.set("summary_of", static_cast<std::int64_t>(study.group("runs").groups.size()));
+  for (auto& [id, run] : out["runs"].groups) {
+    run.groups.erase("log");
+    Group* const train = run.groups.find("train");
+    if (!train) continue;
+    for (auto const& name : train->arrays.names())
+      if (name != "step" && name != "loss") train->arrays.erase(name);
+  }
+  return out;
+}
+
+}  // namespace sextant::results
