@@ -12,7 +12,7 @@ using namespace sextant;
 
 namespace {
 bool holds(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
-std::string const claims =
+std::string const one_claim =
     "claims:\n  list:\n"
     "    - {id: learned, says: It learns, source: 'article 000, 16', test: 'lm_loss.mean @ 16 {encoding=fox} < 5'}\n";
 }  // namespace
@@ -79,7 +79,7 @@ TEST_CASE("rerun: what holds no spec, a folder of another study and the study's 
 TEST_CASE("export: an exported study keeps every number, table and verdict, and drops the rest of training", "[run][export]") {
   test::TempFolder const folder;
   fs::path const spec = test::write_tiny_study(folder, 12);
-  write_file_atomically(spec, read_file(spec) + claims);
+  write_file_atomically(spec, read_file(spec) + one_claim);
   std::string const out = (folder / "out").string();
   REQUIRE(test::sextant_program({"run", spec.string(), "-o", out}).status == 0);
   fs::path const whole = fs::path(out) / "study.h5", kept = folder / "kept.h5";
@@ -97,7 +97,7 @@ TEST_CASE("export: an exported study keeps every number, table and verdict, and 
 TEST_CASE("gallery: every study of a folder is shown with its claims, and equal studies give equal files", "[run][gallery]") {
   test::TempFolder const folder;
   fs::path const spec = test::write_tiny_study(folder, 12);
-  write_file_atomically(spec, read_file(spec) + claims);
+  write_file_atomically(spec, read_file(spec) + one_claim);
   std::string const out = (folder / "studies" / "tiny").string();
   REQUIRE(test::sextant_program({"run", spec.string(), "-o", out}).status == 0);
   auto const once = test::sextant_program({"gallery", (folder / "studies").string(), "-o", (folder / "shown").string()});
@@ -112,7 +112,7 @@ TEST_CASE("gallery: every study of a folder is shown with its claims, and equal 
   CHECK(fs::exists(folder / "shown" / (name + ".html")));
   CHECK(fs::exists(folder / "shown" / (name + ".svg")));
   REQUIRE(test::sextant_program({"gallery", out, "-o", (folder / "again").string()}).status == 0);
-  for (std::string const file : {std::string("index.html"), name + ".html", name + ".svg"})
+  for (std::string const& file : {std::string("index.html"), name + ".html", name + ".svg"})
     CHECK(read_file(folder / "shown" / file) == read_file(folder / "again" / file));
   auto const twice = test::sextant_program({"gallery", out, out, "-o", (folder / "twice").string()});
   CHECK(twice.status == 2);
