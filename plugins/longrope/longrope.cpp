@@ -2,15 +2,18 @@
 //
 //   inv_freq_f / short_factor[f]  if the sequence is at most L tokens long, else  inv_freq_f / long_factor[f]
 //   cos and sin times sqrt(1 + ln s / ln L), in both regimes
+//   tokens before kept_tokens turn as trained: frequencies and magnitude stay
 //
 // The regime is that of the sequence itself, whatever is allocated or stands beside it. Source: Ding et al., "LongRoPE",
-// arXiv:2402.13753; attention factor and regimes as released with Phi-3.
+// arXiv:2402.13753, equation 3 (lambda_i for n >= n-hat, 1 before); attention factor and regimes as released with Phi-3;
+// first tokens as in the authors' MixedLongRoPEScaledRotaryEmbedding.
 #include <common/scaling.hpp>
 
 namespace sextant::plugins {
 struct LongRope : ByFactor, ByLength {
   Numbers short_factor, long_factor;
   std::optional<double> attention_factor_;
+  int kept_tokens = 0;
 
   static constexpr char const* summary = "a divisor for every pair, one list for short sequences and one for long";
   static constexpr char const* formula =
@@ -23,6 +26,12 @@ struct LongRope : ByFactor, ByLength {
               {"original_length", std::int64_t{16}},
               {"short_factor", std::vector<double>{1, 1, 1.25, 1.5}},
               {"long_factor", std::vector<double>{1, 1.5, 3, 4}}},
+             {}},
+            {{{"factor", 4.0},
+              {"original_length", std::int64_t{16}},
+              {"short_factor", std::vector<double>{1}},
+              {"long_factor", std::vector<double>{1, 1.5, 3, 4}},
+              {"kept_tokens", std::int64_t{4}}},
              {}}};
   }
 
@@ -34,8 +43,11 @@ struct LongRope : ByFactor, ByLength {
                 "divisor of each pair's frequency, or of all, past original_length", positive, required)
         .option("attention_factor", &LongRope::attention_factor_,
                 "multiplies cos and sin, in place of the computed value", positive,
-                MayBeAuto{"sqrt(1 + ln factor / ln original_length)"});
+                MayBeAuto{"sqrt(1 + ln factor / ln original_length)"})
+        .option("kept_tokens", &LongRope::kept_tokens, "first tokens of a sequence, which turn as trained", at_least(0),
+                Unit{"tokens"});
   }
+  double kept() const { return kept_tokens; }
   void check(ScalingContext const& at) const {
     check_factor("longrope", at);
     check_length("longrope", at);

@@ -208,3 +208,63 @@ TEST_CASE("phases: a scaling that bends positions bends every branch, and only o
   CHECK(Rig(Setting{test::scaled(near, bend, 64)}).logits() != Rig(Setting{block("rerope", near.options)}).logits());
   CHECK_THAT(refusal({{"rope2d", {}, {}}}, {bend}), ContainsSubstring("several coordinates"));
 }
+
+TEST_CASE("length: tokens that a scaling keeps turn as trained, the others by its lists, wherever the row begins",
+          "[encoding][length][kept][paper]") {
+  List const divisor{1, 1.5, 3, 4};
+  for (int kept : {0, 3, 9}) {
+    Setting s{test::scaled({"rope", {}, {}},
+                           {"longrope",
+                            {{"factor", 4.0},
+                             {"original_length", 4.0},
+                             {"short_factor", List{1}},
+                             {"long_factor", divisor},
+                             {"kept_tokens", double(kept)}},
+                            {}},
+                           4)};
+    s.positions = {{0, 1, 2, 3, 4, 5, 6, 7, 8}, {5, 6, 7, 8, 0, 1, 2, 3, 4}};
+    Rig rig(s);
+    auto const turned = rig.encode();
+    double const magnitude = std::sqrt(1 + std::log(4.0) / std::log(4.0));
+    for (int b : {0, 1})
+      for (int i = 0; i < 9; ++i)
+        for (int pair = 0; pair < 4; ++pair) {
+          double const p = s.positions[std::size_t(b)][std::size_t(i)];
+          bool const stays = p < kept;
+          double const by = stays ? 1 : magnitude;
+          double const angle = p * std::pow(10000.0, -pair / 4.0) / (stays ? 1 : divisor[std::size_t(pair)]);
+          double const x = rig.k(b, 2, i, pair), y = rig.k(b, 2, i, pair + 4);
+          INFO("kept " << kept << ", row " << b << ", position " << p << ", pair " << pair);
+          CHECK(turned.k(b, 2, i, pair) == Approx(by * (x * std::cos(angle) - y * std::sin(angle))).margin(1e-12));
+          CHECK(turned.k(b, 2, i, pair + 4) == Approx(by * (y * std::cos(angle) + x * std::sin(angle))).margin(1e-12));
+        }
+  }
+}
+
+TEST_CASE("length: where every token is kept nothing is scaled, to the bit", "[encoding][length][kept][law]") {
+  Setting s{block("rope")};
+  s.length = 24, s.choice.trained_length = 6;
+  Setting scaled = s;
+  scaled.choice.scalings = {
+      {"longrope",
+       {{"factor", 4.0}, {"short_factor", List{1}}, {"long_factor", List{1, 2, 3, 4}}, {"kept_tokens", 24.0}},
+       {}}};
+  CHECK(Rig(scaled).attend() == Rig(s).attend());
+  scaled.choice.scalings[0].options["kept_tokens"] = 23.0;
+  CHECK(Rig(scaled).attend() != Rig(s).attend());
+}
+
+TEST_CASE("length: a scaling behind one that keeps tokens acts on them by the ladder they have",
+          "[encoding][length][kept]") {
+  Choice const keeps{
+      "longrope", {{"factor", 4.0}, {"short_factor", List{2}}, {"long_factor", List{2}}, {"kept_tokens", 3.0}}, {}};
+  auto const position = position_of({{"rope", {}, {}}}, {keeps, by("linear", 8)});
+  auto const at = [&](double p) { return position.frequencies(position.terms()[0], {}, nullptr, 0, p); };
+  auto const plain = frequencies({});
+  CHECK(position.kept() == List{3});
+  for (std::size_t pair = 0; pair < 4; ++pair) {
+    CHECK(at(2).inv_freq[pair] == plain[pair] / 8);
+    CHECK(at(3).inv_freq[pair] == plain[pair] / 16);
+  }
+  CHECK(at(2).attention_factor == 1);
+}

@@ -35,7 +35,14 @@ std::vector<encoding::PositionChoice> everything() {
                                     {"seg_rate", std::vector<double>{1, 0.5, 0.125}}}),
           test::sum({{"rope", {}, {}}, {"alibi", {}, {}}, {"fox", {}, {}}}),
           test::sum({{"direct_sum", {{"shares", std::vector<double>{3, 1}}}, {{"rope", {}, {}}, {"alibi", {}, {}}}}}),
-          test::scaled({"rope", {}, {}}, {"yarn", {{"factor", 4.0}, {"original_length", 32.0}}, {}})};
+          test::scaled({"rope", {}, {}}, {"yarn", {{"factor", 4.0}, {"original_length", 32.0}}, {}}),
+          test::scaled({"rope", {}, {}}, {"longrope",
+                                          {{"factor", 4.0},
+                                           {"original_length", 100.0},
+                                           {"short_factor", std::vector<double>{1, 2, 3, 4}},
+                                           {"long_factor", std::vector<double>{4}},
+                                           {"kept_tokens", 3.0}},
+                                          {}})};
 }
 }  // namespace
 

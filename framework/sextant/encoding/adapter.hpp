@@ -59,6 +59,11 @@ template <class P>
 concept ScalesQueries = requires(P const p, ScalingContext c) {
   { p.query_scale(1.0, 0, c) } -> std::convertible_to<double>;
 };
+/// Scalings of frequencies that leave the first tokens of a sequence alone.
+template <class P>
+concept KeepsFirst = requires(P const p) {
+  { p.kept() } -> std::convertible_to<double>;
+};
 template <class P>
 concept IsScaling = ScalesFrequencies<P> || ScalesPhases<P> || ScalesBiases<P> || ScalesQueries<P>;
 /// A static constexpr bool NAME of a plugin, false where it has none.
@@ -520,7 +525,12 @@ class ScalingAdapter final : public Scaling {
     if constexpr (requires { plugin_.check(context); }) plugin_.check(context);
   }
   ScalingStages stages() const override {
-    return {ScalesFrequencies<P>, ScalesPhases<P>, ScalesBiases<P>, ScalesQueries<P>, flag_follows_length<P>};
+    ScalingStages out{ScalesFrequencies<P>, ScalesPhases<P>, ScalesBiases<P>, ScalesQueries<P>, flag_follows_length<P>};
+    if constexpr (KeepsFirst<P>) {
+      static_assert(ScalesFrequencies<P> && !ScalesPhases<P> && !ScalesQueries<P>, "kept() is about frequencies");
+      out.kept = plugin_.kept();
+    }
+    return out;
   }
   double inv_freq(double plain, [[maybe_unused]] ScalingContext const& context, double* slope) const override {
     if constexpr (ScalesFrequencies<P>) {

@@ -235,7 +235,7 @@ void Binding<T>::begin(Exec const& exec, Tokens const& tokens) {
       }
     s.length = View2<double>(uninitialized("length"), length.extent(0), length.extent(1));
     std::copy_n(length.data(), length.size(), s.length.data());
-    note_lengths();
+    note_circumstances();
   }
   if (same_place) return;
   for (std::size_t t = 0; t < terms(); ++t) {
@@ -245,23 +245,31 @@ void Binding<T>::begin(Exec const& exec, Tokens const& tokens) {
 }
 
 template <class T>
-void Binding<T>::note_lengths() {
+void Binding<T>::note_circumstances() {
   State& s = *state_;
-  s.lengths.clear();
-  s.length_of = {};
-  int const rows = s.length.extent_int(0), first = s.tokens.first, count = s.tokens.count;
-  View2<int> const of("length of token", rows, count);
-  std::map<double, int> known;
+  auto const& kept = position_->kept();
+  auto const at = s.query_position;
+  int const first = s.tokens.first, count = s.tokens.count;
+  int const rows = s.length.size() ? s.length.extent_int(0) : kept.empty() ? 0 : at.extent_int(0);
+  s.circumstances.clear();
+  s.circumstance_of = {};
+  View2<int> const of("circumstance of token", rows, count);
+  std::map<Circumstance, int> known;
   for (int b = 0; b < rows; ++b)
     for (int i = 0; i < count; ++i) {
-      double const length = s.length(b, first + i);
-      if (length == no_sequence) continue;  // padding turns as the first sequence does
-      auto const [at, fresh] = known.try_emplace(length, static_cast<int>(s.lengths.size()));
-      if (fresh) s.lengths.push_back(length);
-      of(b, i) = at->second;
+      Circumstance here;
+      if (s.length.size()) here.length = s.length(b, first + i);
+      if (here.length == no_sequence) continue;  // padding turns as the first sequence does
+      if (!kept.empty()) {
+        auto const next = std::upper_bound(kept.begin(), kept.end(), at(at.extent(0) > 1 ? b : 0, i));
+        here.position = next == kept.begin() ? 0 : *(next - 1);
+      }
+      auto const [found, fresh] = known.try_emplace(here, static_cast<int>(s.circumstances.size()));
+      if (fresh) s.circumstances.push_back(here);
+      of(b, i) = found->second;
     }
-  if (s.lengths.empty()) s.lengths = {0};
-  if (s.lengths.size() > 1) s.length_of = of;
+  if (s.circumstances.empty()) s.circumstances.emplace_back();
+  if (s.circumstances.size() > 1) s.circumstance_of = of;
 }
 
 namespace {
@@ -375,8 +383,8 @@ void Binding<T>::reserve(TokenState<T>& state, int layer, int batch, int capacit
 }
 
 template <class T>
-Position::Frequencies Binding<T>::frequencies(int layer, int term, double length) const {
-  return position_->frequencies(position_->terms()[term], weights_of(layer, term), nullptr, length);
+Position::Frequencies Binding<T>::frequencies(int layer, int term, double length, double position) const {
+  return position_->frequencies(position_->terms()[term], weights_of(layer, term), nullptr, length, position);
 }
 
 template <class T>
@@ -386,7 +394,12 @@ bool Binding<T>::turns_alike(double before, double after) const {
     for (int layer = 0; layer < state_->layers; ++layer) {
       if (!active(layer, t) || !state_->terms[t].stages.rotate) continue;
       int const term = static_cast<int>(t);
-      if (!frequencies(layer, term, before).turns_as(frequencies(layer, term, after))) return false;
+      auto const alike = [&](double position) {
+        return frequencies(layer, term, before, position).turns_as(frequencies(layer, term, after, position));
+      };
+      auto const& kept = position_->kept();
+      if (!alike(Position::far) || (!kept.empty() && !alike(0)) || !std::all_of(kept.begin(), kept.end(), alike))
+        return false;
       if (state_->owners[layer][t].weights < 0) break;  // the same in every layer
     }
   return true;

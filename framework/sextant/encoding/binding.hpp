@@ -84,7 +84,7 @@ class Binding {
   bool reads_tokens() const;
 
   /// inv_freq and attention factor as encode() uses them for a sequence of `length` tokens, for a term of a layer.
-  Position::Frequencies frequencies(int layer, int term, double length = 0) const;
+  Position::Frequencies frequencies(int layer, int term, double length = 0, double position = Position::far) const;
   /// Whether tokens of a sequence that was `before` tokens long turn as those of one of `after`, in all layers: if not,
   /// what a cache holds of them is wrong.
   bool turns_alike(double before, double after) const;
@@ -105,7 +105,7 @@ class Binding {
   /// What the sequences of this call turn by; with `slope` also d scaled / d plain of each.
   TermSpectra spectra_of(int layer, std::size_t term, bool slope) const;
   kernels::Spectra arrays_of(TermSpectra const& spectra) const;
-  void note_lengths();
+  void note_circumstances();
 
   void name_slots();
   void form_positions(std::size_t term);

@@ -6,6 +6,7 @@
 #include <sextant/encoding/gates.hpp>
 
 #include <algorithm>
+#include <compare>
 #include <map>
 
 namespace sextant::encoding {
@@ -14,6 +15,13 @@ namespace sextant::encoding {
 struct Ranges {
   double least_offset = 0, most_offset = 0;
   bool whole = true;
+};
+
+/// What the frequencies of a token may depend on, beside its term and layer.
+struct Circumstance {
+  double length = 0;                ///< of its sequence
+  double position = Position::far;  ///< the last of Position::kept() that it has reached, or 0
+  auto operator<=>(Circumstance const&) const = default;
 };
 
 /// Slots of one term in one layer; -1: none.
@@ -35,7 +43,7 @@ template <class T>
 struct Binding<T>::TermSpectra {
   std::vector<Position::Frequencies> each;
   std::vector<std::vector<double>> slope;  // of each, where asked for
-  std::vector<int> of_length;              // State::lengths -> each
+  std::vector<int> of_circumstance;        // State::circumstances -> each
   Rotary const& form() const { return each.front().form; }
   bool turns_as(TermSpectra const& other) const {
     return std::equal(each.begin(), each.end(), other.each.begin(), other.each.end(),
@@ -80,9 +88,9 @@ struct Binding<T>::State {
   Tokens tokens;
   Ranges ranges;
   View2<double> query_position, key_position;
-  View2<double> length;         // of the sequence of every token, [batch, first + count]; empty: no scaling asks
-  std::vector<double> lengths;  // those of the new tokens, each once
-  View2<int> length_of;         // [batch, count]: index into `lengths`; empty: there is one
+  View2<double> length;  // of the sequence of every token, [batch, first + count]; empty: no scaling asks
+  std::vector<Circumstance> circumstances;  // those of the new tokens, each once
+  View2<int> circumstance_of;               // [batch or 1, count]: index into `circumstances`; empty: there is one
   int layers = 0, gates = 0, features = 0;
   int extra = 0;  // channels beyond head_dim
   BranchChoice branch_choice;

@@ -62,11 +62,11 @@ typename Binding<T>::TermSpectra Binding<T>::spectra_of(int layer, std::size_t t
   TermSpectra out;
   Term const& place = position_->terms()[term];
   auto const weights = weights_of(layer, term);
-  for (double length : state_->lengths) {
+  for (auto const& [length, at] : state_->circumstances) {
     std::vector<double> derivative;
-    auto found = position_->frequencies(place, weights, slope ? &derivative : nullptr, length);
+    auto found = position_->frequencies(place, weights, slope ? &derivative : nullptr, length, at);
     auto const known = std::find_if(out.each.begin(), out.each.end(), [&](auto const& f) { return f.turns_as(found); });
-    out.of_length.push_back(static_cast<int>(known - out.each.begin()));
+    out.of_circumstance.push_back(static_cast<int>(known - out.each.begin()));
     if (known != out.each.end()) continue;
     out.each.push_back(std::move(found));
     if (slope) out.slope.push_back(std::move(derivative));
@@ -86,10 +86,10 @@ kernels::Spectra Binding<T>::arrays_of(TermSpectra const& spectra) const {
     at = std::copy(spectra.each[k].inv_freq.begin(), spectra.each[k].inv_freq.end(), at);
     out.factor(k) = spectra.each[k].attention_factor;
   }
-  auto const length_of = state_->length_of;
-  if (n == 1 || length_of.size() == 0) return out;
-  out.of_token = View2<int>(uninitialized("spectrum of token"), length_of.extent(0), length_of.extent(1));
-  for (std::size_t k = 0; k < length_of.size(); ++k) out.of_token.data()[k] = spectra.of_length[length_of.data()[k]];
+  auto const which = state_->circumstance_of;
+  if (n == 1 || which.size() == 0) return out;
+  out.of_token = View2<int>(uninitialized("spectrum of token"), which.extent(0), which.extent(1));
+  for (std::size_t k = 0; k < which.size(); ++k) out.of_token.data()[k] = spectra.of_circumstance[which.data()[k]];
   return out;
 }
 

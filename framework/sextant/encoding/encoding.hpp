@@ -274,6 +274,7 @@ struct ScalingStages {
   bool biases = false;          ///< the positions that bias formulas see
   bool queries = false;         ///< a factor on the content logits of a query
   bool follows_length = false;  ///< the frequencies depend on ScalingContext::length
+  double kept = 0;              ///< tokens at positions below it turn as without the scaling
   bool turns() const { return frequencies || phases || queries; }
 };
 

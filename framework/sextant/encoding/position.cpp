@@ -70,11 +70,14 @@ void Position::check_scalings() {
     follows_length_ = follows_length_ || does.follows_length;
     bends_phases_ = bends_phases_ || does.phases;
     scales_queries_ = scales_queries_ || does.queries;
+    if (does.kept > 0) kept_.push_back(does.kept);
     expect(used[n], scalings_[n]->description().name,
            does.turns() ? " scales rotary frequencies, and " : " stretches biases, and ", terms_.front().label,
            terms_.size() > 1 ? " with its companions has none" : " has none", "; expected ",
            does.turns() ? "a rotary encoding" : "an encoding with a bias", ", or no scaling");
   }
+  std::sort(kept_.begin(), kept_.end());
+  kept_.erase(std::unique(kept_.begin(), kept_.end()), kept_.end());
 }
 
 void Position::add(Choice const& choice, Registry const& registry, Shape const& shape, Term place) {
@@ -199,11 +202,12 @@ ScalingContext Position::context(Term const& term) const {
 }
 
 template <class F>
-void Position::for_scalings(Term const& term, double length, F&& f) const {
+void Position::for_scalings(Term const& term, double length, F&& f, double position) const {
   if (scalings_.empty()) return;
   ScalingContext at = context(term);
   at.length = length;
   for (auto const& scaling : scalings_) {
+    if (position < scaling->stages().kept) continue;
     f(*scaling, at);
     if (!at.base) continue;
     auto const next = scaling->ladder({*at.base, at.first}, at);
@@ -240,14 +244,14 @@ double Position::stretch(Term const& term) const {
 }
 
 Position::Frequencies Position::frequencies(Term const& term, std::vector<double> const& weights,
-                                            std::vector<double>* slope, double length) const {
+                                            std::vector<double>* slope, double length, double position) const {
   Frequencies out{.form = term.encoding->rotary(term.shape)};
   out.rows = out.form.per_head ? term.shape.heads : 1;
   int const pairs = out.form.rotary_dim / 2;
   out.inv_freq.resize(static_cast<std::size_t>(out.rows) * out.form.axes * pairs);
   term.encoding->inv_freq(term.shape, weights.data(), out.inv_freq.data());
   if (slope) slope->assign(out.inv_freq.size(), 1.0);
-  for_scalings(term, length, [&](Scaling const& scaling, ScalingContext at) {
+  auto const scale = [&](Scaling const& scaling, ScalingContext at) {
     if (!scaling.stages().frequencies) return;
     out.attention_factor *= scaling.attention_factor(at);
     for (std::size_t n = 0; n < out.inv_freq.size(); ++n) {
@@ -257,7 +261,8 @@ Position::Frequencies Position::frequencies(Term const& term, std::vector<double
       out.inv_freq[n] = scaling.inv_freq(out.inv_freq[n], at, slope ? &derivative : nullptr);
       if (slope) (*slope)[n] *= derivative;
     }
-  });
+  };
+  for_scalings(term, length, scale, position);
   return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <sextant/encoding/encoding.hpp>
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,7 +47,8 @@ class Position {
 
   /// Scaled inverse frequencies [heads or 1][axes][pairs] of a rotary term, in radians per unit of phase, and the number that
   /// multiplies cos and sin. `slope`, when given, receives d scaled / d plain of the same shape. `length`: tokens of the
-  /// sequence, its largest position + 1, for scalings that follow it; 0: none past the trained length.
+  /// sequence, its largest position + 1, for scalings that follow it; 0: none past the trained length. `position`: of the
+  /// token, for scalings that keep the first ones.
   struct Frequencies {
     Rotary form;
     int rows = 1;
@@ -57,9 +59,13 @@ class Position {
     }
   };
   Frequencies frequencies(Term const& term, std::vector<double> const& weights, std::vector<double>* slope = nullptr,
-                          double length = 0) const;
+                          double length = 0, double position = far) const;
+  /// Behind all tokens that a scaling keeps.
+  static constexpr double far = std::numeric_limits<double>::infinity();
   /// Whether frequencies() depends on the length.
   bool follows_length() const { return follows_length_; }
+  /// Positions at which frequencies() changes, rising: a scaling keeps the tokens before each.
+  std::vector<double> const& kept() const { return kept_; }
   /// What the encoding's phase of a position becomes under the scalings.
   double scaled_phase(Term const& term, double plain) const;
   /// Whether scaled_phase() differs from its argument.
@@ -81,7 +87,7 @@ class Position {
   ScalingContext context(Term const& term) const;
   /// f(scaling, what it may know) for all scalings in order.
   template <class F>
-  void for_scalings(Term const& term, double length, F&& f) const;
+  void for_scalings(Term const& term, double length, F&& f, double position = far) const;
 
   PositionChoice choice_;
   Shape shape_;
@@ -91,6 +97,7 @@ class Position {
   std::vector<Parameter> parameters_;
   std::optional<PositionSampler> sampler_;
   bool follows_length_ = false, bends_phases_ = false, scales_queries_ = false;
+  std::vector<double> kept_;
 };
 
 }  // namespace sextant::encoding

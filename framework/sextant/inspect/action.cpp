@@ -101,6 +101,9 @@ Action::Action(Subject const& subject, int head)
       open_ = term.label + " works on whole rows of logits: what lies between query and key decides as well";
     biases_ = biases_ || stages.bias;
     turns_ = turns_ || stages.rotate || stages.transform || subject.position().scales_queries(term);
+    if (stages.rotate && !subject.position().kept().empty())
+      open_ =
+          term.label + " turns the first tokens by other frequencies than later ones: a distance alone decides nothing";
     if (stages.rotate) {
       Turn turn{t, own, subject.frequencies(t), nullptr, stages.branches};
       std::size_t const size = turn.frequencies.inv_freq.size() / turn.frequencies.rows;

@@ -20,8 +20,10 @@ struct RotationTable {
 struct Spectra {
   View4<double> inv_freq;  ///< [spectra, heads or 1, axes, pairs], radians per unit of phase
   View1<double> factor;    ///< [spectra], multiplies cos and sin
-  View2<int> of_token;     ///< [batch, seq_len]; empty: every token takes the first
-  KOKKOS_FUNCTION int at(int b, int i) const { return of_token.data() ? of_token(b, i) : 0; }
+  View2<int> of_token;     ///< [batch or 1, seq_len]; empty: every token takes the first
+  KOKKOS_FUNCTION int at(int b, int i) const {
+    return of_token.data() ? of_token(of_token.extent(0) > 1 ? b : 0, i) : 0;
+  }
 };
 
 /// table.cos(set, i, p) = factor * cos(sum over axes a of phase(row, head, i, a) * inv_freq(head, a, p)), likewise sin,
