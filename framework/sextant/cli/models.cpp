@@ -89,7 +89,7 @@ ordered_json facts_of(pretrained::Source const& source) {
     out["tokenizer"] = text(source.vocabulary->model, " ", source.vocabulary->pre, ", ",
                             source.vocabulary->tokens.size(), " tokens, ", source.vocabulary->merges.size(), " merges");
   else
-    out["tokenizer"] = "none that is read here";
+    out["tokenizer"] = "none: " + source.no_vocabulary;
   if (!d.remarks.empty()) out["remarks"] = d.remarks;
   return out;
 }

@@ -65,7 +65,9 @@ void add_tokenize(CLI::App& app, Context& context) {
       add_command(app, "tokenize", "Print the tokens of a text: ids and pieces",
                   {"tokenize smollm2 --text book.txt", "tokenize tokenizer.json --json --control < chat.txt"});
   auto const a = std::make_shared<Arguments>();
-  command->add_option("model", a->model, "a GGUF file, a tokenizer.json, a folder with one, or a model of the cache")
+  command
+      ->add_option("model", a->model,
+                   "a GGUF file, a tokenizer.json, a folder with one, a checkpoint, or a model of the cache")
       ->required();
   command->add_option("--text", a->text, "file to read; - for standard input")->capture_default_str();
   command->add_flag("--control", a->options.control, "control tokens written out in the text are tokens, not text");

@@ -29,9 +29,16 @@ std::optional<Source> open_checkpoint(fs::path const& path) {
   auto const note = nlohmann::ordered_json::parse(found->second, nullptr, false);
   if (!note.is_object() || !note.contains(note_key)) return std::nullopt;
   try {
-    Source out{path.string(), "checkpoint", description_from(note[note_key]),
-               std::make_shared<SafetensorsFiles>(file, path), std::nullopt};
-    if (note.contains("vocabulary")) out.vocabulary = vocabulary_from(note["vocabulary"]);
+    Source out{path.string(),
+               "checkpoint",
+               description_from(note[note_key]),
+               std::make_shared<SafetensorsFiles>(file, path),
+               std::nullopt,
+               ""};
+    if (note.contains("vocabulary"))
+      out.vocabulary = vocabulary_from(note["vocabulary"]);
+    else
+      out.no_vocabulary = "the model was imported without a tokenizer";
     return out;
   } catch (nlohmann::json::exception const& error) {
     fail(path.string(), ": the note on the imported model is not as expected: ", error.what());

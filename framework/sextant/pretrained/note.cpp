@@ -1,4 +1,3 @@
-#include <sextant/base/error.hpp>
 #include <sextant/pretrained/note.hpp>
 
 namespace sextant::pretrained {
@@ -93,6 +92,14 @@ void each_word(Words& v, F const& f) {
   f("ignore_merges", v.ignore_merges);
   f("nfc", v.nfc);
 }
+// What only a tokenizer.json says; checkpoints of a GGUF model may lack it.
+template <class Words, class F>
+void each_later_word(Words& v, F const& f) {
+  f("prefix_space", v.prefix_space);
+  f("unk_for_bytes", v.unk_for_bytes);
+  f("fuse_unk", v.fuse_unk);
+}
+int bits_of(tokens::Strip const& strip) { return (strip.left ? 1 : 0) + (strip.right ? 2 : 0); }
 
 template <class T>
 void put(Json& to, T const& from) {
@@ -137,14 +144,23 @@ Description description_from(Json const& json) {
 }
 
 Json to_json(tokens::Vocabulary const& vocabulary) {
-  expect(vocabulary.strips.empty(), vocabulary.where, ": tokens that swallow white space are not kept in a checkpoint");
   Json out;
-  each_word(vocabulary, [&](char const* name, auto const& value) { put(out[name], value); });
+  auto const write = [&](char const* name, auto const& value) { put(out[name], value); };
+  each_word(vocabulary, write);
+  each_later_word(vocabulary, write);
+  out["strips"] = Json::array();  // by token: 1 swallows white space before it, 2 behind it
+  for (auto const& strip : vocabulary.strips) out["strips"].push_back(bits_of(strip));
   return out;
 }
 tokens::Vocabulary vocabulary_from(Json const& json) {
   tokens::Vocabulary out;
   each_word(out, [&](char const* name, auto& value) { take(json.at(name), value); });
+  each_later_word(out, [&](char const* name, auto& value) {
+    if (json.contains(name)) take(json.at(name), value);
+  });
+  if (json.contains("strips"))
+    for (int const bits : json.at("strips").get<std::vector<int>>())
+      out.strips.push_back({(bits & 1) != 0, (bits & 2) != 0});
   return out;
 }
 

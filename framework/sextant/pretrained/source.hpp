@@ -15,15 +15,19 @@ struct Source {
   std::string format;  ///< "GGUF 3", "safetensors", "checkpoint"
   Description description;
   std::shared_ptr<TensorFile const> weights;
-  std::optional<tokens::Vocabulary> vocabulary;  ///< absent: the file has none that is read here
+  std::optional<tokens::Vocabulary> vocabulary;  ///< absent: there is none that is read here
+  std::string no_vocabulary;                     ///< then: why
 };
 
-/// A GGUF file, a folder with config.json and safetensors, or a checkpoint that `import` wrote. Throws Error where any part
+/// A GGUF file, a folder with config.json, safetensors and perhaps tokenizer.json, or a checkpoint that `import` wrote. Throws Error where any part
 /// of it is not as expected, and for models that compute what a model here does not.
 Source open_source(fs::path const& path, encoding::Registry const& registry);
 
-/// SHA-256 of what a model is read from: the file, or config.json and the safetensors files of a folder.
-std::string sha256_of_model(fs::path const& path);
+/// SHA-256 of a model's file; of a folder, over names and hashes of the files in it that make the model: its configuration,
+/// weights with their index, and tokenizer.
+std::string digest_of(fs::path const& path);
+/// Bytes of the same files.
+std::int64_t bytes_of(fs::path const& path);
 
 /// The position block of the model: as published, or another in its place. `target_length` is what scalings told `auto` go by.
 std::shared_ptr<encoding::Position const> position_of(
