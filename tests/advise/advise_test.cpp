@@ -79,6 +79,11 @@ TEST_CASE("advise: wishes that make no sense are refused", "[advise][reject]") {
   CHECK(message({.trained = 8, .target = 16, .budget = 1.5}).find("--budget is 150 %") != std::string::npos);
   CHECK(message({.trained = 8, .target = 16, .memory = 1e9}).find("needs --layers") != std::string::npos);
   CHECK(message({.trained = 8, .target = 16, .base = 1e4}).find("--base needs --head-width") != std::string::npos);
+  CHECK(
+      message({.trained = 8192, .target = 16777217, .base = 1e4, .head_width = 64}) ==
+      "advise: --to is 16777217 beside --base, whose frequencies are examined up to 16777216 tokens; expected at most "
+      "that, or no --base");
+  CHECK_NOTHROW(asked({.trained = 8192, .target = 16777216, .base = 1e9, .head_width = 64}));
   CHECK(complaint([] { task_of("retreival"); }).find("did you mean retrieval") != std::string::npos);
 }
 

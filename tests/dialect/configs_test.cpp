@@ -38,7 +38,8 @@ std::vector<Expectation> const table = {
     {"phi-3-longrope", "longrope", "hf", "\"original_max_position_embeddings\": 4096"},
     {"phi-3-longrope", "longrope", "vllm", "\"rope_type\":\"longrope\""},
     {"phi-3-longrope", "longrope", "sextant", "long_factor: [1.03"},
-    {"phi-3-longrope", "longrope", "gguf", "!rope_factors_long.weight"},
+    {"phi-3-longrope", "longrope", "gguf", "rope_factors_long.weight = [1.03"},
+    {"phi-3-longrope", "longrope", "llamacpp", "!rope_factors_long.weight"},
 };
 }  // namespace
 

@@ -175,3 +175,38 @@ TEST_CASE("dialect: a block for each kind of layer becomes one spec, and keys of
   CHECK(json::parse(newer.text)["layer_types"].size() == 34);
   CHECK(translated("hf", "hf-old", newer.text).form.kinds.size() == 2);
 }
+
+TEST_CASE("dialect: lists of longrope are tensors beside GGUF keys, and come back as the same turns",
+          "[dialect][roundtrip][longrope]") {
+  std::string const block =
+      "{encoding: {use: rope, base: 10000}, scaling: {use: longrope, factor: 4, original_length: 64, short_factor: [1, "
+      "1, "
+      "1.25, 1.5], long_factor: [1, 1.5, 3, 4], kept_tokens: 2}, trained_length: 64}";
+  auto const there = translated("sextant", "gguf", block, {.head_width = 8, .architecture = "phi3"});
+  CHECK(holds(there.text, "phi3.rope.scaling.type = longrope\n"));
+  CHECK(holds(there.text, "rope_factors_long.weight = [1, 1.5, 3, 4]\n"));
+  CHECK(holds(there.text, "rope_factors_short.weight = [1, 1, 1.25, 1.5]\n"));
+  CHECK(holds(join(there.remarks.lost), "kept_tokens 2"));
+  auto const back = read_as("gguf", there.text);
+  for (auto const& [length, divisor] : {std::pair{64, 1.25}, {65, 3.0}}) {
+    auto const found = ladder_at(back, length);
+    CHECK(found.inv_freq[2] == Catch::Approx(std::pow(10000.0, -0.5) / divisor).epsilon(1e-13));
+    CHECK(found.attention_factor == Catch::Approx(std::sqrt(1 + std::log(4.0) / std::log(64.0))).epsilon(1e-13));
+  }
+  auto const one =
+      read_as("gguf", "llama.context_length = 64\nllama.rope.dimension_count = 4\nrope_freqs.weight = [1, 8]\n");
+  CHECK(ladder_at(one, 8).inv_freq == ladder_at(one, 640).inv_freq);
+  CHECK(ladder_at(one, 8).inv_freq[1] == Catch::Approx(0.01 / 8).epsilon(1e-13));
+  std::string const begin = "llama.context_length = 64\nllama.rope.dimension_count = 4\n";
+  CHECK(holds(refused("gguf", "hf", begin + "rope_freqs.weight = [1, 2, 3]"), "has 3 factors, expected 2"));
+  CHECK(holds(refused("gguf", "hf", begin + "rope_factors_long.weight = [1, 2]"),
+              "rope_factors_short.weight is not here"));
+  CHECK(holds(refused("gguf", "hf", begin + "rope_freqs.weight = [1, 2"), "expected a list that ends with ]"));
+  CHECK(holds(refused("gguf", "hf", begin + "rope_freqs.weight = [1, -2]"), "rope_freqs.weight"));
+  CHECK(holds(refused("gguf", "hf",
+                      begin + "llama.rope.scaling.type = yarn\nllama.rope.scaling.factor = 4\n"
+                              "rope_freqs.weight = [1, 2]"),
+              "expected one of them"));
+  for (std::string const dialect : {"hf", "vllm"})
+    CHECK(holds(join(translated("sextant", dialect, block, {.head_width = 8}).remarks.lost), "kept_tokens 2"));
+}

@@ -176,7 +176,7 @@ TEST_CASE("doctor: few seeds for many arms are noted, with the place of the seed
 
 namespace {
 // A llama file of one layer and no weights worth having.
-std::string model_file(std::uint64_t query_rows, std::uint32_t freqs_type) {
+std::string model_file(std::uint64_t query_rows, std::uint32_t freqs_type, float factor = 1) {
   test::Bytes out;
   out.head(2, 6);
   out.text("general.architecture").u32(8).text("llama");
@@ -189,7 +189,13 @@ std::string model_file(std::uint64_t query_rows, std::uint32_t freqs_type) {
   out.tensor("blk.0.attn_q.weight", {64, query_rows}, 0, 0);
   out.tensor("rope_freqs.weight", {16}, freqs_type, query_rows * 64 * 4);
   out.pad();
-  out.content.resize(out.content.size() + query_rows * 64 * 4 + 64, '\0');
+  out.content.resize(out.content.size() + query_rows * 64 * 4, '\0');
+  for (int pair = 0; pair < 16; ++pair)
+    if (freqs_type == 0)
+      out.put(factor);
+    else
+      out.put(std::uint16_t{0x3C00});  // 1 in half precision
+  out.content.resize(out.content.size() + 64, '\0');
   return out.content;
 }
 Diagnosis of_model(std::string const& content, Circumstances const& circumstances = {}) {
@@ -222,6 +228,8 @@ TEST_CASE("doctor: a model is held against the config.json that it was made from
     return of_model(model_file(64, 0), {.config = (folder / "config.json").string()});
   };
   CHECK(against("10000.0").clean());
+  auto const scaled = of_model(model_file(64, 0, 4), {.config = (folder / "config.json").string()});
+  REQUIRE(find(scaled, "mismatch"));  // the factors of rope_freqs.weight are applied
   auto const other = against("500000.0");
   REQUIRE(find(other, "mismatch"));
   CHECK(find(other, "mismatch")->evidence.find("turns by other frequencies") != std::string::npos);

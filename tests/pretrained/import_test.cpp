@@ -2,12 +2,16 @@
 #include <sextant/pretrained/checkpoint.hpp>
 #include <sextant/pretrained/rows.hpp>
 #include <sextant/pretrained/source.hpp>
+#include <sextant/pretrained/vocabulary.hpp>
 #include <sextant/tokens/tokenizer.hpp>
+#include <sextant/tokens/tokenizer_json.hpp>
 
 #include <catch2/catch_all.hpp>
 #include <nlohmann/json.hpp>
 #include <pretrained/gguf_bytes.hpp>
 #include <support/complaint.hpp>
+#include <support/hf_folder.hpp>
+#include <support/temp_folder.hpp>
 
 using namespace sextant;
 using namespace sextant::pretrained;
@@ -281,7 +285,8 @@ TEST_CASE("import: factors of frequencies in a GGUF file divide them", "[import]
     CHECK(found.inv_freq[pair] == Catch::Approx(std::pow(10000.0, -pair / 4.0) / double(values[pair])).epsilon(1e-12));
   CHECK_NOTHROW(model_of<float>(source));
   file.tensors["rope_freqs.weight"] = {{2}, 0, factors.substr(0, 8)};
-  CHECK(file.complaint() == "model.gguf: rope_freqs.weight has 2 factors, expected 4, one a pair of channels");
+  CHECK_THAT(file.complaint(),
+             ContainsSubstring("rope_freqs.weight has 2 factors, expected 4, one a pair of channels"));
 }
 
 TEST_CASE("import: a configuration that does not fit the weights or this program is named", "[import][error]") {
@@ -337,4 +342,112 @@ TEST_CASE("import: an index that does not say where every tensor is, is refused"
   fs::remove(index);
   CHECK_THROWS_WITH(open(qwen.path()),
                     ContainsSubstring("has neither model.safetensors nor model.safetensors.index.json"));
+}
+
+namespace {
+constexpr char const* hard_texts[] = {"Hello, world!", "  two  spaces\n\tand it's we'll 12345",
+                                      "na\xC3\xAFve \xE6\x97\xA5\xE6\x9C\xAC \xF0\x9F\x98\x80",
+                                      "for (int i = 0; i < n; ++i) x[i] += 1;", ""};
+
+void expect_same_tokens(tokens::Vocabulary const& a, tokens::Vocabulary const& b) {
+  tokens::Tokenizer const one(a), other(b);
+  for (auto const* text : hard_texts) CHECK(one.encode(text).ids == other.encode(text).ids);
+}
+}  // namespace
+
+TEST_CASE("import: a folder with its tokenizer is the model and the tokenizer of the GGUF file it was made from",
+          "[import][folder]") {
+  auto const file = open(test::data_file("tiny_llama.gguf"));
+  test::TempFolder const folder;
+  test::write_hf_folder(folder.path(), file, encoding::Registry::global());
+  auto const source = open(folder.path());
+  REQUIRE(source.vocabulary);
+  expect_same_tokens(*source.vocabulary, *file.vocabulary);
+  expect_same_tokens(vocabulary_of(folder.path()), *file.vocabulary);
+  CHECK(source.description.context_length == file.description.context_length);
+  auto one = model_of<float>(file), other = model_of<float>(source);
+  std::vector<int> const ids = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5};
+  auto const a = logits_of(one, ids), b = logits_of(other, ids);
+  CHECK(std::equal(a.data(), a.data() + a.size(), b.data()));
+
+  test::TemporaryFile const checkpoint("", "model.safetensors");
+  write_checkpoint(checkpoint.path(), source, encoding::Registry::global());
+  CHECK(tokens::Tokenizer(vocabulary_of(checkpoint.path())).fingerprint() ==
+        tokens::Tokenizer(*source.vocabulary).fingerprint());
+}
+
+TEST_CASE("import: a folder is identified by the files that make the model, and by no other", "[import][folder]") {
+  auto const file = open(test::data_file("tiny_llama.gguf"));
+  test::TempFolder const folder, copy;
+  test::write_hf_folder(folder.path(), file, encoding::Registry::global());
+  test::write_hf_folder(copy.path(), file, encoding::Registry::global());
+  auto const digest = digest_of(folder.path());
+  CHECK(digest_of(copy.path()) == digest);
+  write_file_atomically(copy.path() / "README.md", "a model");
+  CHECK(digest_of(copy.path()) == digest);
+  for (char const* name : {"config.json", "tokenizer.json", "model.safetensors"}) {
+    auto const whole = read_file(copy.path() / name);
+    write_file_atomically(copy.path() / name, whole + " ");
+    INFO(name);
+    CHECK(digest_of(copy.path()) != digest);
+    write_file_atomically(copy.path() / name, whole);
+  }
+  CHECK(digest_of(test::data_file("tiny_llama.gguf")) == sha256_file(test::data_file("tiny_llama.gguf")));
+}
+
+TEST_CASE("import: a folder whose tokenizer is missing or of another kind is a model that says why it has none",
+          "[import][folder]") {
+  auto const file = open(test::data_file("tiny_llama.gguf"));
+  test::TempFolder const folder;
+  test::write_hf_folder(folder.path(), file, encoding::Registry::global());
+  auto json = test::hf_tokenizer(*file.vocabulary);
+  json["model"]["type"] = "Unigram";
+  write_file_atomically(folder.path() / "tokenizer.json", json.dump());
+  auto const other = open(folder.path());
+  CHECK_FALSE(other.vocabulary);
+  CHECK_THAT(other.no_vocabulary, ContainsSubstring("tokenizer.model.type is \"Unigram\", expected BPE"));
+  CHECK_NOTHROW(model_of<float>(other));
+  fs::remove(folder.path() / "tokenizer.json");
+  CHECK(open(folder.path()).no_vocabulary == "the folder has no tokenizer.json");
+  json["model"]["type"] = "BPE";
+  json["added_tokens"].push_back({{"id", 300}, {"content", "<more>"}, {"special", true}});
+  write_file_atomically(folder.path() / "tokenizer.json", json.dump());
+  CHECK_THAT(test::complaint([&] { open(folder.path()); }),
+             ContainsSubstring("has 301 tokens, expected at most vocab_size 268 of config.json"));
+}
+
+TEST_CASE("import: a checkpoint keeps what only a tokenizer.json can ask for", "[import][checkpoint][folder]") {
+  auto const file = open(test::data_file("tiny_llama.gguf"));
+  test::TempFolder const folder;
+  test::write_hf_folder(folder.path(), file, encoding::Registry::global());
+  auto json = test::hf_tokenizer(*file.vocabulary);
+  json["pre_tokenizer"]["add_prefix_space"] = true;
+  json["model"]["fuse_unk"] = true;
+  json["model"]["unk_token"] = "a";
+  json["model"]["vocab"].erase("z");
+  json["added_tokens"].push_back(
+      {{"id", 266}, {"content", "<cut>"}, {"special", false}, {"lstrip", true}, {"rstrip", true}});
+  json["model"]["vocab"].erase(file.vocabulary->tokens[266]);
+  json["model"]["merges"] = nlohmann::ordered_json::array();
+  write_file_atomically(folder.path() / "tokenizer.json", json.dump());
+  auto const source = open(folder.path());
+  INFO(source.no_vocabulary);
+  REQUIRE(source.vocabulary);
+  REQUIRE(source.vocabulary->prefix_space);
+  REQUIRE(source.vocabulary->unk_for_bytes);
+  test::TemporaryFile const checkpoint("", "model.safetensors");
+  write_checkpoint(checkpoint.path(), source, encoding::Registry::global());
+  auto const again = open(checkpoint.path());
+  REQUIRE(again.vocabulary);
+  tokens::Tokenizer const one(*source.vocabulary), other(*again.vocabulary);
+  CHECK(one.fingerprint() == other.fingerprint());
+  for (auto const* text : {"buzz  <cut>  zz", "it", "zzz z"}) CHECK(one.encode(text).ids == other.encode(text).ids);
+  CHECK(one.encode("it").ids != tokens::Tokenizer(*file.vocabulary).encode("it").ids);
+}
+
+TEST_CASE("import: text is refused of a checkpoint without tokenizer, with the reason", "[import][folder]") {
+  test::TemporaryFile const checkpoint("", "model.safetensors");
+  write_checkpoint(checkpoint.path(), open(test::data_file("tiny_mistral")), encoding::Registry::global());
+  CHECK_THAT(test::complaint([&] { vocabulary_of(checkpoint.path()); }),
+             ContainsSubstring("the model was imported without a tokenizer"));
 }

@@ -9,6 +9,8 @@
 
 namespace sextant::advise {
 namespace {
+constexpr int most_examined = 1 << 24;  // tokens, as inspect::Subject takes
+
 void check(Wish const& wish) {
   auto const tokens = [](double n) { return n == std::floor(n) && n >= 2 && n <= 1e9; };
   expect(tokens(wish.trained), "advise: --trained is ", wish.trained, ", expected a whole number of tokens from 2");
@@ -21,6 +23,9 @@ void check(Wish const& wish) {
          "advise: --memory is compared with the keys and values of a sequence, so it needs "
          "--layers, --kv-heads and --head-width");
   expect(!wish.base || wish.head_width > 0, "advise: --base needs --head-width");
+  expect(!wish.base || wish.target <= most_examined, "advise: --to is ", spec::number_text(wish.target),
+         " beside --base, whose frequencies are examined up to ", most_examined,
+         " tokens; expected at most that, or no --base");
 }
 
 Evidence evidence_of(Wish const& wish, std::vector<encoding::Choice> const& scalings, std::string const& name,
@@ -33,13 +38,13 @@ Evidence evidence_of(Wish const& wish, std::vector<encoding::Choice> const& scal
   auto const& turns = found->front();
   Evidence out{.scaling = name, .unseen = turns.mean_unseen, .pairs = static_cast<int>(turns.pairs.size())};
   out.completed = out.pairs - turns.never_completed;
-  out.first_negative = doctor::first_negative(patient.frequencies(wish.target), std::min(wish.target, 16777216.0));
+  out.first_negative = doctor::first_negative(patient.frequencies(wish.target), wish.target);
   return out;
 }
 
 void gather_evidence(Advice& out, encoding::Registry const& registry) {
   auto const& wish = out.wish;
-  if (!wish.base || wish.target > (1 << 24)) return;
+  if (!wish.base) return;
   out.evidence.push_back(evidence_of(wish, {}, "none", registry));
   if (wish.factor() <= 1) return;
   for (char const* use : {"linear", "ntk", "yarn"})

@@ -45,6 +45,7 @@ struct Given {
   int trained_length = 0, head_width = 0;
   double base = 0;
   std::string architecture;
+  bool moves_rows = false;  ///< whoever loads the weights brings the rows of q and k into the half layout
 };
 
 std::optional<double> number_of(Options const& options, std::string const& name);

@@ -2,6 +2,8 @@
 //
 // Theirs: as llama.cpp's flags; ARCH.rope.scaling.attn_factor multiplies cos and sin on top of what yarn computes, and
 // yarn_log_multiplier is mscale_all_dim beside an mscale of 1 (a tenth of it, and mscale equal to it, in deepseek2 files).
+// Factors that divide frequencies are no keys but tensors of the file; in text they are lists under the tensors' names, and
+// attn_factor is then the whole magnitude.
 // Source: gguf-py/gguf/constants.py, convert_hf_to_gguf.py, src/llama-model.cpp and src/llama-context.cpp of llama.cpp.
 #include <sextant/base/error.hpp>
 #include <sextant/dialect/dialect.hpp>
@@ -90,6 +92,37 @@ Choice read_yarn(Fields const& keys, std::string const& rope, double factor, std
   return yarn;
 }
 
+bool has_lists(Fields const& keys) { return keys.find(one_list) || keys.find(long_list) || keys.find(short_list); }
+
+// One divisor a pair of channels.
+encoding::Value read_list(Fields const& keys, char const* name, Form const& form, Registry const& registry) {
+  auto const list = keys.option(name, option_of(registry, "longrope", "long_factor"));
+  expect(list.has_value(), keys.place(), ": ", name, " is not here, and the other list is: expected both");
+  auto const& turned = form.kinds.front().encoding.options;
+  int const pairs = static_cast<int>(number_of(turned, "rotary_dim").value_or(form.head_width)) / 2;
+  auto const count = std::get<std::vector<double>>(*list).size();
+  expect(pairs == 0 || count == static_cast<std::size_t>(pairs), keys.find(name)->place.text(), ": ", name, " has ",
+         count, " factors, expected ", pairs, ", one a pair of channels");
+  return *list;
+}
+
+Choice read_lists(Fields const& keys, std::string const& rope, Form const& form, Registry const& registry) {
+  bool const one = keys.find(one_list);
+  expect(registry.has(Role::scaling, "longrope"), keys.place(), ": the frequencies are divided by the factors in ",
+         one ? one_list : long_list,
+         ", for which the scaling longrope is needed, and no plugin of that name is loaded");
+  expect(!one || (!keys.find(long_list) && !keys.find(short_list)), keys.place(), ": the file has both ", one_list,
+         " and lists for short and long texts, expected one of them");
+  int const original = form.trained_length > 0 ? form.trained_length : form.reach;
+  if (original == 0) keys.missing(rope + "scaling.original_context_length", "it says where the long list begins");
+  Choice out{"longrope", {{"original_length", static_cast<std::int64_t>(original)}}, {}};
+  out.options["factor"] = form.reach > original ? rounded(double(form.reach) / original) : 1.0;
+  out.options["long_factor"] = read_list(keys, one ? one_list : long_list, form, registry);
+  out.options["short_factor"] = read_list(keys, one ? one_list : short_list, form, registry);
+  out.options["attention_factor"] = keys.number(rope + "scaling.attn_factor", encoding::positive).value_or(1);
+  return out;
+}
+
 void read_scaling(Read& out, Fields const& keys, std::string const& rope, std::string const& arch,
                   Registry const& registry) {
   auto const named = keys.word(rope + "scaling.type");
@@ -102,13 +135,22 @@ void read_scaling(Read& out, Fields const& keys, std::string const& rope, std::s
   if (!named && factor != 1) out.remarks.assume("rope.scaling.type is not given: linear, as in llama.cpp");
   Kind& kind = out.form.kinds.front();
   if (type == "yarn") {
+    expect(!has_lists(keys), keys.place(), ": the file has both factors of frequencies and the scaling yarn, expected ",
+           "one of them");
     expect(given.has_value(), keys.place(), ": ", rope, "scaling.factor is missing: yarn needs it");
     kind.scalings.push_back(read_yarn(keys, rope, factor, arch, kind, out.form, registry, out.remarks));
     return;
   }
-  expect(type != "longrope", keys.place(), ": ", rope, "scaling.type is longrope: ", why_not_in_llamacpp("longrope"));
-  expect(type == "linear" || type == "none", keys.place(), ": ", rope, "scaling.type is ", type,
+  expect(type == "linear" || type == "none" || type == "longrope", keys.place(), ": ", rope, "scaling.type is ", type,
          ", expected none, linear or yarn", did_you_mean(type, {"none", "linear", "yarn", "longrope"}));
+  if (has_lists(keys)) {
+    expect(factor == 1, keys.place(), ": the file has both factors of frequencies and the scaling ", type,
+           ", expected one of them");
+    kind.scalings.push_back(read_lists(keys, rope, out.form, registry));
+    return;
+  }
+  expect(type != "longrope", keys.place(), ": ", rope, "scaling.type is longrope, and neither ", long_list, " nor ",
+         short_list, " is here: its lists are tensors of the file");
   for (char const* idle : {"scaling.attn_factor", "scaling.yarn_attn_factor"})
     expect(keys.number(rope + idle).value_or(1) == 1, keys.place(), ": ", rope, idle, " is not 1 under ", type,
            ", which has no magnitude here");
@@ -157,7 +199,7 @@ Read read_gguf(std::string const& text, std::string const& source, Given const& 
     else
       out.form.head_width = *turned;
   }
-  if (gguf_turns_neighbours(arch)) {
+  if (gguf_turns_neighbours(arch) && !told.moves_rows) {
     rotation.options["layout"] = std::string("interleaved");
     out.remarks.assume("files of architecture " + arch +
                        " hold the rows of q and k pair by pair: layout interleaved; "
@@ -165,6 +207,7 @@ Read read_gguf(std::string const& text, std::string const& source, Given const& 
   }
   out.form.kinds = {{"", rotation, {}}};
   bool const scaled = keys.find(rope + "scaling.type") && keys.find(rope + "scaling.type")->text == "yarn";
+  if (told.moves_rows) out.form.kinds.front().encoding.options["layout"] = std::string("half");
   out.form.trained_length = original ? *original : scaled || !keys.find(rope + "scaling.factor") ? context : 0;
   if (scaled && !original)
     out.remarks.assume("original_context_length is not given: context_length holds, as in llama.cpp");
@@ -182,14 +225,50 @@ class Lines {
   explicit Lines(std::string arch) : arch_(std::move(arch)) {}
   void put(std::string const& key, std::string const& value) { text_ += arch_ + "." + key + " = " + value + "\n"; }
   void put(std::string const& key, double value) { put(key, plain_number(value)); }
+  void put_tensor(std::string const& name, std::string const& value) { text_ += name + " = " + value + "\n"; }
   std::string text() const { return "general.architecture = " + arch_ + "\n" + text_; }
 
  private:
   std::string arch_, text_;
 };
 
+std::string bracketed(std::vector<double> const& list) {
+  std::vector<std::string> parts;
+  for (double const value : list) parts.push_back(plain_number(value));
+  return "[" + join(parts) + "]";
+}
+
+std::vector<double> whole_list(Choice const& scaling, char const* name, Kind const& kind, Form const& form) {
+  auto list = std::get<std::vector<double>>(scaling.options.at(name));
+  if (list.size() > 1) return list;
+  double const turned = number_of(kind.encoding.options, "rotary_dim").value_or(form.head_width);
+  expect(turned > 0, "longrope.", name, " is one number for all pairs, and a file holds one a pair: give --head-width");
+  list.resize(static_cast<std::size_t>(turned / 2), list.front());
+  return list;
+}
+
+void write_lists(Lines& lines, Choice const& scaling, Kind const& kind, Form const& form, Registry const& registry,
+                 Remarks& remarks) {
+  auto const lengthy = whole_list(scaling, "long_factor", kind, form),
+             brief = whole_list(scaling, "short_factor", kind, form);
+  auto const original = number_of(scaling.options, "original_length");
+  double const trained = original ? *original : form.trained_length;
+  expect(trained > 0, "longrope needs original_context_length, and no trained length is said: give --trained");
+  lines.put("rope.scaling.type", "longrope");
+  lines.put("rope.scaling.original_context_length", trained);
+  if (double const whole = rounded(magnitude(scaling, kind, form, registry)); whole != 1)
+    lines.put("rope.scaling.attn_factor", whole);
+  lines.put_tensor(long_list, bracketed(lengthy));
+  lines.put_tensor(short_list, bracketed(brief));
+  remarks.lose(text(long_list, " and ", short_list, " are tensors of a file, float32 and no keys: write them there"));
+  remarks.lose("the list is chosen by the length a sequence has; llama.cpp chooses it by the length it allocates");
+  if (auto const kept = number_of(scaling.options, "kept_tokens"); kept && *kept > 0)
+    remarks.lose(text("longrope.kept_tokens ", *kept, ": llama.cpp turns the first tokens as all others"));
+}
+
 void write_scaling(Lines& lines, Choice const& scaling, Kind const& kind, Form const& form, Registry const& registry,
                    Remarks& remarks) {
+  if (scaling.use == "longrope") return write_lists(lines, scaling, kind, form, registry, remarks);
   expect_llamacpp_knows(scaling);
   lines.put("rope.scaling.type", scaling.use);
   lines.put("rope.scaling.factor", *number_of(scaling.options, "factor"));

@@ -14,6 +14,17 @@ std::string trimmed(std::string const& text) {
   return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
 
+// [a, b, c]
+Node list_of(std::string const& value, spec::Place const& at) {
+  expect(value.back() == ']', at.text(), ": found ", value, ", expected a list that ends with ]");
+  Node out;
+  out.kind = Node::Kind::list;
+  out.place = at;
+  std::istringstream items(value.substr(1, value.size() - 2));
+  for (std::string item; std::getline(items, item, ',');) out.items.push_back(Node::scalar(trimmed(item), at));
+  return out;
+}
+
 Node from_lines(std::string const& text, std::string const& source) {
   Node map = Node::map({source, 1, 1});
   std::istringstream lines(text);
@@ -32,10 +43,12 @@ Node from_lines(std::string const& text, std::string const& source) {
     expect(!map.find(key), place.text(), ": ", key, " is given twice, expected once");
     bool const quoted = value.size() >= 2 && (value[0] == '\'' || value[0] == '"') && value.back() == value[0];
     if (quoted) value = value.substr(1, value.size() - 2);
-    Node node = Node::scalar(value == "True"    ? "true"
-                             : value == "False" ? "false"
-                                                : value,
-                             {source, number, static_cast<int>(line.find(value, equals)) + 1});
+    spec::Place const at{source, number, static_cast<int>(line.find(value, equals)) + 1};
+    Node node = !quoted && value.starts_with('[') ? list_of(value, at)
+                                                  : Node::scalar(value == "True"    ? "true"
+                                                                 : value == "False" ? "false"
+                                                                                    : value,
+                                                                 at);
     node.quoted = quoted;
     map.entries.push_back({key, place, std::move(node)});
   }

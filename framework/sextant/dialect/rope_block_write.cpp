@@ -59,9 +59,13 @@ void write_scaling(ordered_json& block, Choice const& scaling, Kind const& kind,
     bool const known = std::find(written.begin(), written.end(), name) != written.end() || (mscale && folded);
     bool const by_length = scaling.use == "dynamic" && name == "original_length";  // it is max_position_embeddings
     bool const quotient = scaling.use == "longrope" && name == "factor";           // max_position_embeddings / original
+    bool const kept = scaling.use == "longrope" && name == "kept_tokens";
+    if (kept)
+      remarks.lose(text("longrope.kept_tokens ", encoding::to_text(value), ": ", tongue.name,
+                        " turns the first tokens as all others"));
     if (quotient && !known)
       remarks.lose("longrope.factor: the reader takes max_position_embeddings / original_max_position_embeddings");
-    expect(known || by_length || quotient, "rope_type ", method->type, " of ", tongue.name, " has no key for ",
+    expect(known || by_length || quotient || kept, "rope_type ", method->type, " of ", tongue.name, " has no key for ",
            scaling.use, ".", name, " (", encoding::to_text(value), ")");
   }
   write_magnitude(block, *method, scaling, kind, form, registry, remarks);

@@ -84,6 +84,8 @@ Diagnosis diagnose_spec(spec::Spec const& spec, Circumstances const& circumstanc
 }
 
 Diagnosis diagnose(fs::path const& file, Circumstances const& circumstances, encoding::Registry const& registry) {
+  if (fs::is_directory(file) && fs::exists(file / "config.json"))
+    return diagnose(file / "config.json", circumstances, registry);
   std::string head(8, '\0');
   if (std::ifstream in(file, std::ios::binary); in) in.read(head.data(), static_cast<std::streamsize>(head.size()));
   if (head.starts_with("GGUF")) {

@@ -2,21 +2,12 @@
 #include <sextant/base/file.hpp>
 #include <sextant/dialect/ladder.hpp>
 #include <sextant/doctor/model_file.hpp>
-#include <sextant/pretrained/gguf.hpp>
+#include <sextant/pretrained/rope.hpp>
 
 #include <algorithm>
 
 namespace sextant::doctor {
 namespace {
-std::string keys_as_text(pretrained::Gguf const& file) {
-  std::string out;
-  for (auto const& [key, value] : file.metadata())
-    if (!std::holds_alternative<pretrained::GgufArray>(value.value) && !key.starts_with("tokenizer."))
-      if (std::string const shown = value.text(); shown.find('\n') == std::string::npos)
-        out += key + " = " + shown + "\n";
-  return out;
-}
-
 std::optional<double> as_number(pretrained::GgufValue const& value) {
   if (auto const* u = std::get_if<std::uint64_t>(&value.value)) return static_cast<double>(*u);
   if (auto const* i = std::get_if<std::int64_t>(&value.value)) return static_cast<double>(*i);
@@ -50,15 +41,6 @@ void check_shapes(std::vector<Finding>& out, ModelFile const& model) {
       out.push_back(mismatch(model, name,
                              text(name, " is ", found->second.shape, ", and the keys say ", *rows, " heads of ", head,
                                   " channels and a width of ", *width, ": ", expected)));
-  }
-  auto const turned = number(model, "rope.dimension_count");
-  for (char const* name : {"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"}) {
-    auto const found = model.tensors.find(name);
-    double const pairs = turned.value_or(head) / 2;
-    if (found != model.tensors.end() && pairs > 0 &&
-        found->second.shape != std::vector{static_cast<std::size_t>(pairs)})
-      out.push_back(
-          mismatch(model, name, text(name, " holds ", found->second.shape, " factors, and ", pairs, " pairs turn")));
   }
 }
 
@@ -106,7 +88,7 @@ void check_config(std::vector<Finding>& out, ModelFile const& model, std::string
 ModelFile read_model(fs::path const& path, dialect::Given const& given, encoding::Registry const& registry) {
   pretrained::Gguf const file(path);
   ModelFile out{.file = path.string()};
-  auto read = dialect::read_gguf(keys_as_text(file), path.string(), given, registry);
+  auto read = dialect::read_gguf(pretrained::rope_text(file), path.string(), given, registry);
   out.form = dialect::canonical(std::move(read.form), registry);
   out.remarks = std::move(read.remarks);
   for (auto const& [name, tensor] : file.tensors())
@@ -114,8 +96,6 @@ ModelFile read_model(fs::path const& path, dialect::Given const& given, encoding
   std::string const front = out.form.architecture + ".";
   for (auto const& [key, value] : file.metadata())
     if (auto const x = as_number(value); x && key.starts_with(front)) out.numbers[key.substr(front.size())] = *x;
-  if (out.tensors.contains("rope_freqs.weight"))
-    out.remarks.assume("the factors of rope_freqs.weight are not applied: frequencies are those of the keys");
   return out;
 }
 

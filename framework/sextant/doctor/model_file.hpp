@@ -18,7 +18,7 @@ struct ModelFile {
   std::map<std::string, double> numbers;  ///< keys of the architecture with a number, without its name in front
 };
 
-/// Keys through the dialect gguf, tensors by name; no weight is read.
+/// Rotation by pretrained::rope_text, tensors by name; no weight is read.
 ModelFile read_model(fs::path const& file, dialect::Given const& given, encoding::Registry const& registry);
 
 /// Numbers of positional tables, shapes of weights against the keys, and the keys against a config.json if one is named.

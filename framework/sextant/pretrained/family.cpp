@@ -7,7 +7,7 @@
 namespace sextant::pretrained {
 namespace {
 std::vector<Family> const families = {
-    {.name = "llama", .gguf_rows = RowOrder::neighbours},
+    {.name = "llama"},
     {.name = "mistral"},  // GGUF files of Mistral call themselves llama
     {.name = "qwen2", .qkv_bias = true},
     {.name = "qwen3", .qk_norm = true},

@@ -13,7 +13,6 @@ struct Family {
   bool scales_embedding = false;  ///< by sqrt(width)
   bool gains_less_one = false;    ///< in transformers' files
   bool ties_embedding = false;    ///< unless config.json says otherwise
-  RowOrder gguf_rows = RowOrder::halves;
 };
 
 /// Throws Error with the reason for models that are known and compute something else, or with the nearest name.

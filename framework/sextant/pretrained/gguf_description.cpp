@@ -1,5 +1,6 @@
 // A model from the keys of a GGUF file. Source of the keys: gguf-py/gguf/constants.py and src/llama-model.cpp of llama.cpp.
 #include <sextant/base/error.hpp>
+#include <sextant/dialect/gguf_keys.hpp>
 #include <sextant/pretrained/family.hpp>
 #include <sextant/pretrained/rope.hpp>
 
@@ -115,9 +116,9 @@ Description describe(Gguf const& file, encoding::Registry const& registry) {
   out.config = config_of(file, keys, kind);
   check_vocabulary(file, keys, out.config.vocabulary);
   out.naming = Naming::gguf;
-  out.rows = kind.gguf_rows;
+  out.rows = dialect::gguf_turns_neighbours(arch) ? RowOrder::neighbours : RowOrder::halves;
   out.context_length = keys.whole("context_length");
-  read_rope(file, arch, registry, out);
+  read_rope(file, registry, out);
   if (keys.has("attention.sliding_window")) add_window(keys.whole("attention.sliding_window"), {}, out);
   return out;
 }

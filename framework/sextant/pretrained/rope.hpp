@@ -4,8 +4,12 @@
 
 namespace sextant::pretrained {
 
+/// What a GGUF file says on rotation, as the dialect gguf reads it: keys, and the tensors that divide frequencies. The one
+/// route from such a file to a rotation. Throws Error for factors that are not > 0.
+std::string rope_text(Gguf const& file);
+
 /// Fills position, rotary_dim and remarks; config and context_length are there already.
-void read_rope(Gguf const& file, std::string const& architecture, encoding::Registry const& registry, Description& out);
+void read_rope(Gguf const& file, encoding::Registry const& registry, Description& out);
 void read_rope(std::string const& config_json, std::string const& source, encoding::Registry const& registry,
                Description& out);
 
