@@ -70,7 +70,7 @@ TEST_CASE("cli: help of every command ends with examples", "[cli]") {
   for (std::string const command :
        {"list",   "describe", "validate", "plan", "run", "rerun", "status", "compare", "check",
         "report", "plot", "export", "gallery", "cite",     "inspect",  "advise", "doctor", "model",   "import",
-        "extend", "convert",  "corpus",   "tokenize", "env",    "verify", "plugin",  "completion"}) {
+        "extend", "search", "convert",  "corpus",   "tokenize", "env",    "verify", "plugin",  "completion"}) {
     auto const help = sextant_program({command, "--help"});
     CHECK(help.status == 0);
     CHECK(holds(help.output, "Examples:\n  sextant " + command));

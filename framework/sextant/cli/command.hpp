@@ -54,6 +54,7 @@ void add_inspect(CLI::App& app, Context& context);
 void add_model(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
 void add_extend(CLI::App& app, Context& context);
+void add_search(CLI::App& app, Context& context);
 void add_convert(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
 void add_advise(CLI::App& app, Context& context);

@@ -1,33 +1,20 @@
 // extend: a pretrained model read past the length it was trained at, under every scaling asked for, tuned or not.
 #include <sextant/base/file.hpp>
 #include <sextant/base/session.hpp>
-#include <sextant/cli/command.hpp>
 #include <sextant/cli/specs.hpp>
-#include <sextant/extend/extend.hpp>
+#include <sextant/cli/subjects.hpp>
 #include <sextant/extend/tables.hpp>
 #include <sextant/extend/tune.hpp>
-#include <sextant/pretrained/source.hpp>
 #include <sextant/pretrained/store.hpp>
-#include <sextant/report/html.hpp>
-#include <sextant/report/load.hpp>
-#include <sextant/run/provenance.hpp>
 #include <sextant/run/stop.hpp>
 #include <sextant/spec/number.hpp>
 #include <sextant/tasks/corpus.hpp>
-#include <sextant/tasks/token_documents.hpp>
-#include <sextant/tokens/tokenizer.hpp>
 
 #include <fmt/format.h>
-#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
-
-namespace sextant::build {
-extern char const* const version;
-}
 
 namespace sextant::cli {
 namespace {
@@ -35,10 +22,11 @@ using encoding::Choice;
 using encoding::Role;
 
 struct Arguments {
-  std::string model, corpus, output;
-  std::vector<std::string> texts, with, lengths;
+  std::string model, output;
+  Texts texts;
+  std::vector<std::string> with, lengths;
   std::string to;
-  int documents = 8, tail = 512, depths = 4, rows = 16;
+  int tail = 512, depths = 4, rows = 16;
   std::string tune, tune_length, tune_on;
   int tune_rows = 0, tune_warmup = 20, tune_save = 0;
   std::int64_t tune_seed = 0;
@@ -83,53 +71,11 @@ extend::Settings settings_of(Arguments const& a, int trained) {
   return out;
 }
 
-using SharedTokenizer = std::shared_ptr<tokens::Tokenizer const>;
-
-SharedTokenizer tokenizer_of(pretrained::Source const& source) {
-  expect(source.vocabulary.has_value(), source.path, " has no tokenizer, and `extend` reads text");
-  return std::make_shared<tokens::Tokenizer const>(*source.vocabulary);
-}
-
-extend::Subject subject_of(pretrained::Source const& source, SharedTokenizer const& tokenizer,
-                           encoding::Registry const& registry) {
-  extend::Subject out;
-  out.name = source.description.name.empty() ? fs::path(source.path).stem().string() : source.description.name;
-  out.sha256 = pretrained::sha256_of_model(source.path);
-  out.description = source.description;
-  out.vocabulary = source.vocabulary;
-  out.position = source.description.position;
-  out.position.trained_length = source.description.context_length;
-  out.network = std::make_shared<run::Network>(
-      pretrained::load<float>(source, pretrained::position_of(source.description, registry, out.position)));
-  out.encode = [tokenizer](std::string_view text) { return tokenizer->encode(text).ids; };
-  if (auto const begin = tokenizer->encode("", {.add = true}).ids; !begin.empty() && source.vocabulary->bos == begin[0])
-    out.bos = begin[0];
-  return out;
-}
-
-std::vector<extend::Document> documents_of(Arguments const& a, extend::Subject const& subject,
-                                           tokens::Tokenizer const& tokenizer, int longest) {
-  std::vector<extend::Document> out;
-  auto const add = [&](std::string name, std::string identity, std::vector<std::int32_t> tokens) {
-    if (subject.bos) tokens.insert(tokens.begin(), *subject.bos);
-    out.push_back({std::move(name), sha256(identity), std::move(tokens)});
-  };
-  for (auto const& file : a.texts) {
-    std::string const text = read_file(file);
-    add(fs::path(file).filename().string(), text, subject.encode(text));
-  }
-  if (a.corpus.empty()) return out;
-  auto const corpus = tasks::load_corpus(a.corpus, tasks::default_cache());
-  for (auto& document : tasks::documents(corpus, tokenizer, longest + 1, a.documents))
-    add(document.name, corpus.sha256 + "/" + document.name, std::move(document.ids));
-  return out;
-}
-
 /// Every document of the corpus but those that are measured, by name or by text.
 std::vector<extend::Document> tuning_documents(Arguments const& a, extend::Subject const& subject,
                                                tokens::Tokenizer const& tokenizer,
                                                std::vector<extend::Document> const& measured, int length) {
-  std::string const name = a.tune_on.empty() ? a.corpus : a.tune_on;
+  std::string const name = a.tune_on.empty() ? a.texts.corpus : a.tune_on;
   expect(!name.empty(), "extend: --tune needs a text to train on, expected --tune-on or --corpus");
   auto corpus = tasks::load_corpus(name, tasks::default_cache());
   std::erase_if(corpus.documents, [&](tasks::Document const& document) {
@@ -150,6 +96,12 @@ std::vector<extend::Document> tuning_documents(Arguments const& a, extend::Subje
   return out;
 }
 
+nlohmann::json facts_of(extend::Tuning const& tuning) {
+  return {{"steps", tuning.steps},   {"length", tuning.length}, {"rows", tuning.rows},
+          {"rate", tuning.rate},     {"warmup", tuning.warmup}, {"seed", tuning.seed},
+          {"documents", list_of(tuning.documents)}};
+}
+
 std::optional<extend::Tuning> tuning_of(Arguments const& a, extend::Subject const& subject,
                                         tokens::Tokenizer const& tokenizer,
                                         std::vector<extend::Document> const& measured, int longest) {
@@ -167,67 +119,6 @@ std::optional<extend::Tuning> tuning_of(Arguments const& a, extend::Subject cons
   return out;
 }
 
-nlohmann::json to_json(report::Table const& table) {
-  nlohmann::json out{{"title", table.title}, {"notes", table.notes}};
-  for (auto const& row : table.rows) {
-    nlohmann::json cells;
-    for (std::size_t n = 0; n < row.size(); ++n) cells[table.columns[n].header] = row[n].text;
-    out["rows"].push_back(std::move(cells));
-  }
-  return out;
-}
-
-/// The options as text: what a reader of the study file needs to repeat it.
-std::string text_of(Arguments const& a, extend::Work const& work) {
-  nlohmann::json out{{"extend", work.subject.name}, {"model_sha256", work.subject.sha256}};
-  out["trained_length"] = work.subject.position.trained_length;
-  out["lengths"] = work.settings.lengths, out["tail"] = work.settings.tail;
-  out["depths"] = work.settings.depths, out["rows"] = work.settings.rows, out["with"] = a.with;
-  auto const list = [](std::vector<extend::Document> const& documents) {
-    nlohmann::json names = nlohmann::json::array();
-    for (auto const& document : documents) names.push_back({{"name", document.name}, {"sha256", document.sha256}});
-    return names;
-  };
-  out["documents"] = list(work.documents);
-  if (auto const* t = work.tuning)
-    out["tune"] = {{"steps", t->steps},
-                   {"length", t->length},
-                   {"rows", t->rows},
-                   {"rate", t->rate},
-                   {"warmup", t->warmup},
-                   {"seed", t->seed},
-                   {"documents", list(t->documents)}};
-  return out.dump(2) + "\n";
-}
-
-results::Group publish(Arguments const& a, extend::Work const& work, std::vector<extend::Stage> const& stages,
-                       results::Store const& store, std::string const& started, Context const& context) {
-  results::Study study;
-  study.name = "extend-" + work.subject.name;
-  study.title = text(work.subject.name, ": ", work.subject.position.trained_length, " tokens stretched to ",
-                     work.settings.longest());
-  study.creator_version = build::version;
-  study.source = study.resolved = text_of(a, work);
-  study.provenance = run::program_provenance(context.command_line, started);
-  std::vector<encoding::PositionChoice> positions;
-  for (auto const& arm : work.arms) positions.push_back(arm.position);
-  run::add_plugins(study.provenance, positions, work.registry);
-  study.provenance.inputs.push_back({.name = work.subject.name, .kind = "model", .sha256 = work.subject.sha256});
-  for (auto const& document : work.documents)
-    study.provenance.inputs.push_back({.name = document.name, .kind = "text", .sha256 = document.sha256});
-  if (work.tuning)
-    for (auto const& document : work.tuning->documents)
-      study.provenance.inputs.push_back({.name = document.name, .kind = "training text", .sha256 = document.sha256});
-  study.runs = extend::runs_of(stages, work);
-  results::Group file = results::assemble(study, store);
-  file.set("question",
-           work.tuning
-               ? "What does each scaling do to a trained model that is read past its length, before and after tuning?"
-               : "What does each scaling do to a trained model that is read past its length, without tuning?");
-  store.publish(file);
-  return file;
-}
-
 void run(Arguments const& a, Context& context) {
   Session const kokkos(context.threads);
   Exec const exec;
@@ -238,10 +129,9 @@ void run(Arguments const& a, Context& context) {
     for (auto const& arm : arms_in(list)) scalings.push_back(scaling_of(arm, registry));
   auto const source = pretrained::open_source(pretrained::find_model(a.model, tasks::default_cache()), registry);
   auto const settings = settings_of(a, source.description.context_length);
-  auto const tokenizer = tokenizer_of(source);
-  expect(!a.texts.empty() || !a.corpus.empty(), "extend: there is nothing to read, expected --text or --corpus");
+  auto const tokenizer = tokenizer_of(source, "extend");
   auto const subject = subject_of(source, tokenizer, registry);
-  auto const documents = documents_of(a, subject, *tokenizer, settings.longest());
+  auto const documents = documents_of(a.texts, subject, *tokenizer, settings.longest(), "extend");
   settings.check(subject, documents);
   auto const tuning = tuning_of(a, subject, *tokenizer, documents, settings.longest());
   auto const arms = extend::make_arms(subject, scalings, settings, registry, tuning ? &*tuning : nullptr);
@@ -255,23 +145,20 @@ void run(Arguments const& a, Context& context) {
     fmt::print(stderr, "{}; the same command goes on from here\n", stop.what());
     context.code = Exit::stopped;
   }
-  auto const file = publish(a, work, stages, store, started, context);
-  auto const tables = extend::tables_of(file);
-  if (context.json) {
-    nlohmann::json all = nlohmann::json::array();
-    for (auto const& table : tables) all.push_back(to_json(table));
-    fmt::print("{}\n", all.dump(2));
-  } else {
-    for (auto const& table : tables)
-      fmt::print("{}\n", report::to_terminal(table, report::terminal_look(STDOUT_FILENO)));
-  }
+  auto facts = facts_of(work);
+  facts["with"] = a.with;
+  if (tuning) facts["tune"] = facts_of(*tuning);
+  auto const file =
+      file_of({"extend-" + subject.name,
+               text(subject.name, ": ", subject.position.trained_length, " tokens stretched to ", settings.longest()),
+               text("What does each scaling do to a trained model that is read past its length, ",
+                    tuning ? "before and after tuning?" : "without tuning?"),
+               facts.dump(2) + "\n", started},
+              work, stages, store, context);
+  publish(file, extend::tables_of(file), store, context);
   for (auto const& arm : arms)
     if (!arm.weights.empty() && store.done(arm.weights))
       fmt::print(stderr, "{}: {}\n", arm.label, extend::weights_file(store, arm).string());
-  auto const page = store.folder() / "report.html";
-  write_file_atomically(page, report::html_report(report::load_study(store.study_file())));
-  fmt::print(stderr, "{}\n{}\n", fs::absolute(store.study_file()).lexically_normal().string(),
-             fs::absolute(page).lexically_normal().string());
 }
 }  // namespace
 
@@ -284,11 +171,15 @@ void add_extend(CLI::App& app, Context& context) {
        "extend smollm2 --text book.txt --with ntk --depths 0 --rows 0 --json",
        "extend smollm2 --corpus faq --documents 4 --with linear,yarn --to 16384 --tune 2e6 --tune-length 4096"});
   auto const a = std::make_shared<Arguments>();
-  command->add_option("model", a->model, "a GGUF file, a checkpoint of `sextant import`, or a known model")->required();
-  command->add_option("--text", a->texts, "texts to read, each a document from its beginning")->type_name("FILE...");
-  command->add_option("--corpus", a->corpus, "read whole documents of a corpus, those that are long enough")
-      ->type_name("NAME");
-  command->add_option("--documents", a->documents, "at most so many of them (default 8)")->check(CLI::Range(1, 100000));
+  command
+      ->add_option(
+          "model", a->model,
+          "a GGUF file, a folder with config.json, safetensors and tokenizer.json, a checkpoint of `sextant import`, "
+          "or a known model")
+      ->required();
+  takes_texts(command, a->texts);
+  command->add_option("--documents", a->texts.documents, "at most so many of a corpus's (default 8)")
+      ->check(CLI::Range(1, 100000));
   command
       ->add_option("--with", a->with,
                    "scalings as in a spec, an arm each, parted by commas; a factor that is not given is longest / "

@@ -109,6 +109,10 @@ struct Stage {
 };
 std::vector<Stage> stages_of(Work const& work);
 
+/// The hash of all that determines a measurement of an arm: model, documents, lengths, position block, plugins, and what
+/// `probe` and `how` (JSON) say of the measurement itself.
+std::string identity(Work const& work, Arm const& arm, std::string const& probe, std::string const& how);
+
 /// Carries out what is not done yet. Throws run::Stopped after a signal, with all that is done kept, and Error for a stage
 /// that fails.
 void carry_out(Exec const& exec, std::vector<Stage> const& stages, results::Store const& store, bool quiet);

@@ -9,15 +9,7 @@
 #include <cmath>
 
 namespace sextant::extend {
-namespace {
-
-struct Answer {
-  bool correct = true;
-  double loss = 0;
-};
-
-/// How the model does on the last tokens of a text.
-Answer read(Exec const& exec, run::Network& network, Needle const& needle) {
+Answer answer_of(Exec const& exec, run::Network& network, Needle const& needle) {
   int const count = static_cast<int>(needle.tokens.size()) - 1, last = needle.answer;
   View2<int> const tokens("tokens", 1, count);
   std::copy_n(needle.tokens.begin(), count, tokens.data());
@@ -38,7 +30,8 @@ Answer read(Exec const& exec, run::Network& network, Needle const& needle) {
   }
   return out;
 }
-}  // namespace
+
+int passkey(std::uint64_t number) { return 10000 + static_cast<int>(Stream(1, "passkey").below(90000, number)); }
 
 Needle make_needle(Subject const& subject, Document const& document, int length, double depth, int key) {
   auto const told = subject.encode(text("\nThe pass key is ", key, ". Remember it. ", key, " is the pass key.\n"));
@@ -77,8 +70,8 @@ results::Group measure_needles(Exec const& exec, Work const& work, Arm const& ar
     for (std::size_t d = 0; d < depths; ++d) {
       run::stop_point("while looking for passkeys; this grid will begin again");
       auto const& document = work.documents[d % work.documents.size()];
-      int const key = 10000 + static_cast<int>(Stream(1, "passkey").below(90000, n * depths + d));
-      auto const answer = read(exec, network, make_needle(work.subject, document, lengths[n], depth[d], key));
+      auto const needle = make_needle(work.subject, document, lengths[n], depth[d], passkey(n * depths + d));
+      auto const answer = answer_of(exec, network, needle);
       correct[d * lengths.size() + n] = answer.correct;
       loss[d * lengths.size() + n] = answer.loss;
       found += answer.correct / static_cast<double>(depths);

@@ -19,7 +19,11 @@ using nlohmann::json;
 /// Raised whenever a measurement would find other numbers than before.
 constexpr int revision = 1;
 
-std::string id_of(Work const& work, plan::World const& world, Arm const& arm, char const* probe, json const& how) {
+double sum(std::vector<int> const& lengths) { return std::accumulate(lengths.begin(), lengths.end(), 0.0); }
+}  // namespace
+
+std::string identity(Work const& work, Arm const& arm, std::string const& probe, std::string const& how) {
+  plan::World const world = plan::world_of(work.registry, {}, {});
   json texts = json::array();
   for (auto const& document : work.documents) texts.push_back(document.sha256);
   json const all = {{"probe", probe},
@@ -29,12 +33,9 @@ std::string id_of(Work const& work, plan::World const& world, Arm const& arm, ch
                     {"documents", texts},
                     {"lengths", work.settings.lengths},
                     {"position", json::parse(plan::canonical_position(arm.position, world))},
-                    {"how", how}};
+                    {"how", json::parse(how)}};
   return plan::id_of(all.dump());
 }
-
-double sum(std::vector<int> const& lengths) { return std::accumulate(lengths.begin(), lengths.end(), 0.0); }
-}  // namespace
 
 void Settings::check(Subject const& subject, std::vector<Document> const& documents) const {
   expect(!lengths.empty() && std::is_sorted(lengths.begin(), lengths.end()) && lengths.front() > 1 &&
@@ -78,12 +79,11 @@ std::vector<Arm> make_arms(Subject const& subject, std::vector<std::vector<encod
 }
 
 std::vector<Stage> stages_of(Work const& work) {
-  plan::World const world = plan::world_of(work.registry, {}, {});
   auto const& settings = work.settings;
   double const documents = static_cast<double>(work.documents.size());
   std::vector<Stage> out;
   auto const add = [&](Arm const& arm, char const* probe, json const& how, double tokens, auto measure) {
-    out.push_back({id_of(work, world, arm, probe, how), arm.label + "  " + probe, arm.label, tokens, arm.weights,
+    out.push_back({identity(work, arm, probe, how.dump()), arm.label + "  " + probe, arm.label, tokens, arm.weights,
                    [&work, &arm, measure](Exec const& exec, results::Claim const& claim, run::Progress& progress) {
                      return measure(exec, work, arm, claim, progress);
                    }});

@@ -123,6 +123,24 @@ std::optional<std::int64_t> trained_length_of(StudyView const& study) {
   return *found.begin();
 }
 
+void read_search(StudyView& out, Group const& from) {
+  for (auto const& [method, course] : from.groups) {
+    SearchCourse one{from.attribute<std::string>("encoding"), method, course.numbers("best"), {}, "", ""};
+    auto const all = course.numbers("factors");
+    auto const& shape = course.array("factors").shape;
+    auto const winner = course.attribute<std::int64_t>("winner");
+    expect(shape.size() == 2 && shape[0] == one.best.size() && winner >= 1 &&
+               winner <= static_cast<std::int64_t>(shape[0]),
+           course.where, ": factors are ", course.array("factors").describe(), " and the winner is ", winner,
+           ", expected a row for each of ", one.best.size(), " evaluations");
+    auto const row = all.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(winner - 1) * shape[1]);
+    one.factors.assign(row, row + static_cast<std::ptrdiff_t>(shape[1]));
+    one.units = course.array("best").units;
+    one.objective = from.attribute<std::string>("objective");
+    out.search.push_back(std::move(one));
+  }
+}
+
 void read_provenance(StudyView& out, Group const& from) {
   out.facts = facts_of(from);
   out.diff = long_text(from, "diff");
@@ -169,6 +187,7 @@ StudyView load_study(fs::path const& path) {
     out.trained_length = root.attribute<std::int64_t>("trained_length");
   else
     out.trained_length = trained_length_of(out);
+  if (Group const* const search = root.find_group("search")) read_search(out, *search);
   if (Group const* const provenance = root.find_group("provenance")) read_provenance(out, *provenance);
   if (Group const* const claimed = root.find_group("summary/claims")) out.claims = claims::from_group(*claimed);
   out.spec_source = long_text(root, "spec/source");

@@ -262,11 +262,76 @@ std::optional<Chart> per_position(StudyView const& study, Looks const& looks) {
   return chart;
 }
 
+namespace {
+// A line a method; values [0, n) stand at `first`, `first` + 1, ...
+Chart search_chart(StudyView const& study, Looks const& looks, std::vector<double> SearchCourse::*values,
+                   double first) {
+  Chart chart;
+  for (auto const& course : study.search) {
+    Line line{course.method, looks.of({course.encoding, course.method}), {}, false, false};
+    int not_finite = 0;
+    for (std::size_t n = 0; n < (course.*values).size(); ++n) {
+      double const y = (course.*values)[n];
+      if (std::isfinite(y))
+        line.points.push_back({first + static_cast<double>(n), y, nan, nan, 1});
+      else
+        ++not_finite;
+    }
+    note_gaps(chart, line.label, not_finite);
+    if (!line.points.empty()) chart.lines.push_back(std::move(line));
+  }
+  return chart;
+}
+
+double last_x(Chart const& chart) {
+  double last = 1;
+  for (auto const& line : chart.lines) last = std::max(last, line.points.back().x);
+  return last;
+}
+}  // namespace
+
+std::optional<Chart> search_progress(StudyView const& study, Looks const& looks) {
+  if (study.search.empty()) return std::nullopt;
+  Chart chart = search_chart(study, looks, &SearchCourse::best, 1);
+  auto const y = value_axis(chart.lines, with_units("best objective", study.search.front().units));
+  if (!y) return std::nullopt;
+  chart.id = "search_progress";
+  chart.y = *y;
+  chart.x = linear_axis(0, last_x(chart), 8, "evaluations");
+  chart.title = "Search progress";
+  chart.description = cat({"Lowest objective (", study.search.front().objective,
+                           ") so far against the number of evaluations for ", labels_of(chart.lines), "."});
+  chart.caption =
+      "How low each method has come with so many evaluations; lower is better. The objective is of the documents that "
+      "the "
+      "search read: what a winner does on others is in the tables.";
+  return chart;
+}
+
+std::optional<Chart> search_factors(StudyView const& study, Looks const& looks) {
+  if (study.search.empty()) return std::nullopt;
+  Chart chart = search_chart(study, looks, &SearchCourse::factors, 0);
+  auto const y = value_axis(chart.lines, "divisor of the frequency [1]");
+  if (!y) return std::nullopt;
+  chart.id = "search_factors";
+  chart.y = *y;
+  chart.x = linear_axis(0, last_x(chart), 8, "pair of channels, the fastest first");
+  chart.title = "Divisors of frequencies that were found";
+  chart.description =
+      cat({"Divisor of each pair's frequency under the best point of ", labels_of(chart.lines), ", by pair."});
+  chart.caption =
+      "1 leaves a pair as trained, the factor (target / trained length) interpolates it whole. Fast pairs stand on the "
+      "left.";
+  return chart;
+}
+
 std::vector<Plot> const& plots() {
   static std::vector<Plot> const all{
       {"extrapolation", "loss against length, band over seeds, trained length marked", extrapolation},
       {"learning_curves", "training loss against step, band over seeds", learning_curves},
-      {"per_position", "loss by position in the longest window", per_position}};
+      {"per_position", "loss by position in the longest window", per_position},
+      {"search_progress", "best objective of a search by evaluation, a line a method", search_progress},
+      {"search_factors", "divisors of frequencies that a search found, by pair", search_factors}};
   return all;
 }
 

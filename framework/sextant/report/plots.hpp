@@ -34,6 +34,12 @@ std::optional<Chart> extrapolation(StudyView const& study, Looks const& looks);
 /// Training loss against step, mean over seeds with its band, in at most 80 equal bins of steps.
 std::optional<Chart> learning_curves(StudyView const& study, Looks const& looks);
 
+/// Best objective of each method of a search by evaluation.
+std::optional<Chart> search_progress(StudyView const& study, Looks const& looks);
+
+/// Divisor of each pair's frequency under each method's best point.
+std::optional<Chart> search_factors(StudyView const& study, Looks const& looks);
+
 /// Loss by position in the longest window that positions were kept for, in at most 64 equal bins.
 std::optional<Chart> per_position(StudyView const& study, Looks const& looks);
 

@@ -40,6 +40,14 @@ struct PositionCurve {
   std::string units = "nat/token";
 };
 
+/// One method of a search over scalings of an encoding: what its evaluations found, and what its best one is.
+struct SearchCourse {
+  std::string encoding, method;
+  std::vector<double> best;     ///< lowest objective after 1, 2, ... evaluations
+  std::vector<double> factors;  ///< divisor of each pair's frequency under the best
+  std::string units, objective;
+};
+
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 struct RunView {
@@ -77,7 +85,8 @@ struct StudyView {
   std::optional<std::int64_t> trained_length;  ///< tokens; empty when the arms differ or the file does not say
   std::vector<ResultRow> rows;
   std::vector<RunView> runs;
-  Facts facts;  ///< provenance attributes: commit, compiler, device ...
+  std::vector<SearchCourse> search;  ///< empty where the study is no search
+  Facts facts;                       ///< provenance attributes: commit, compiler, device ...
   std::vector<Library> libraries;
   std::vector<Plugin> plugins;
   std::vector<Input> inputs;

@@ -1,0 +1,57 @@
+// Trained models and the documents they read, as `extend` and `search` take them from the command line; and what both leave.
+#pragma once
+#include <sextant/cli/command.hpp>
+#include <sextant/extend/extend.hpp>
+#include <sextant/pretrained/source.hpp>
+#include <sextant/report/table.hpp>
+#include <sextant/tokens/tokenizer.hpp>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <memory>
+
+namespace sextant::cli {
+
+/// What a command reads.
+struct Texts {
+  std::vector<std::string> files;  ///< a document each
+  std::string corpus;              ///< its documents that are long enough,
+  int documents = 8;               ///< at most so many
+};
+/// Adds --text and --corpus.
+void takes_texts(CLI::App* command, Texts& texts);
+
+using SharedTokenizer = std::shared_ptr<tokens::Tokenizer const>;
+
+/// Throws Error with the reason where the model has none.
+SharedTokenizer tokenizer_of(pretrained::Source const& source, std::string const& command);
+
+/// A model's weights in float32, under the position block that it was published with.
+extend::Subject subject_of(pretrained::Source const& source, SharedTokenizer const& tokenizer,
+                           encoding::Registry const& registry);
+
+/// Each file, then documents of the corpus of more than `longest` tokens; none begins without the model's bos. Throws Error
+/// beginning with `command` when there is nothing to read.
+std::vector<extend::Document> documents_of(Texts const& texts, extend::Subject const& subject,
+                                           tokens::Tokenizer const& tokenizer, int longest, std::string const& command);
+
+/// A study of one subject under several arms, as what is done now makes it; not written yet.
+struct Publication {
+  std::string name, title, question;
+  std::string text;  ///< what a reader needs to repeat it
+  std::string started;
+};
+results::Group file_of(Publication const& about, extend::Work const& work, std::vector<extend::Stage> const& stages,
+                       results::Store const& store, Context const& context);
+
+/// Writes study.h5 and report.html into the store's folder, prints the tables (as JSON with --json) and both paths.
+void publish(results::Group const& file, std::vector<report::Table> const& tables, results::Store const& store,
+             Context const& context);
+
+/// Documents by name and hash.
+nlohmann::json list_of(std::vector<extend::Document> const& documents);
+
+/// Documents by name and hash, lengths and the subject: what every such study says of itself.
+nlohmann::json facts_of(extend::Work const& work);
+
+}  // namespace sextant::cli

@@ -1,0 +1,104 @@
+// search and extend as a user runs them: on a trained arm of a study, and on a folder as transformers saves it.
+#include <sextant/results/file.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <run/tiny_study.hpp>
+#include <support/hf_folder.hpp>
+
+using namespace sextant;
+using test::sextant_program;
+
+namespace {
+bool holds(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
+std::string data(std::string const& name) {
+  return std::string(std::getenv("SEXTANT_TEST_DATA")) + "/pretrained/" + name;
+}
+/// Prose of which every word was seen, as many bytes as a tiny model needs.
+std::string prose(int sentences) {
+  std::string out;
+  for (int n = 0; n < sentences; ++n) out += sextant::text("the river of light ", n * n % 97, " under the stone and wind. ");
+  return out;
+}
+}  // namespace
+
+TEST_CASE("cli: search on a trained arm of a study finds factors at least as good as YaRN's, and goes on where it was",
+          "[cli][search]") {
+  test::TempFolder const folder;
+  auto const spec = test::write_tiny_study(folder, 40);
+  std::string const study = (folder / "study").string(), found = (folder / "found").string();
+  auto const trained = sextant_program({"run", spec.string(), "-o", study, "--quiet", "--only", "rope+alibi"});
+  INFO(trained.output);
+  REQUIRE(trained.status == 0);
+  std::vector<std::string> const command = {"search",   study, "--arm",       "rope+alibi", "--to",       "64", "--budget",
+                                            "12",       "-o",  found,         "--population", "6",       "--documents",
+                                            "3",        "--held-out", "2",    "--quiet"};
+  auto const ran = sextant_program(command);
+  INFO(ran.output);
+  REQUIRE(ran.status == 0);
+  CHECK(holds(ran.output, "Search objective (loss at 64 tokens of the search documents)"));
+  CHECK(holds(ran.output, "Held out: Loss by length"));
+  auto const search = results::read_file(fs::path(found) / "study.h5").group("search");
+  auto const lowest = [&](char const* method) { return search.numbers(std::string(method) + "/best").back(); };
+  CHECK(search.numbers("evolution/best").size() == 12);
+  CHECK(lowest("evolution") <= search.numbers("yarn-tuned/objective")[0] * (1 + 1e-6));
+  for (std::size_t n = 0; n < 3; ++n) CHECK(lowest("evolution") <= search.numbers("evolution/objective")[n]);
+  CHECK(fs::exists(fs::path(found) / "report.html"));
+  CHECK(holds(ran.output, "winner.yaml: not written: 2 encodings act in the model"));
+
+  auto const again = sextant_program(command);
+  REQUIRE(again.status == 0);
+  auto const same = results::read_file(fs::path(found) / "study.h5").group("search");
+  for (char const* method : {"evolution", "random", "yarn-tuned"})
+    CHECK(same.numbers(std::string(method) + "/objective") == search.numbers(std::string(method) + "/objective"));
+
+  auto const other = sextant_program({"search", study, "--arm", "rope"});
+  CHECK(other.status == 2);
+  CHECK(holds(other.output, "search: the study has no arm rope; did you mean rope+alibi?"));
+  auto const untrained = sextant_program({"search", study, "--arm", "fox"});
+  CHECK(untrained.status == 2);
+  CHECK(holds(untrained.output, "is not trained yet; run the study first"));
+  CHECK(holds(sextant_program({"search", study}).output, "expected --arm, one of fox, rope+alibi"));
+}
+
+TEST_CASE("cli: a folder with config, weights and tokenizer is shown, tokenised, stretched, searched and imported",
+          "[cli][folder][search]") {
+  test::TempFolder const folder;
+  auto const file = pretrained::open_source(data("tiny_llama.gguf"), encoding::Registry::global());
+  auto const model = (folder / "model").string();
+  test::write_hf_folder(model, file, encoding::Registry::global());
+  write_file_atomically(folder / "a.txt", prose(60));
+  write_file_atomically(folder / "b.txt", prose(70));
+  std::string const a = (folder / "a.txt").string(), b = (folder / "b.txt").string();
+  auto const run = [](std::vector<std::string> const& arguments) {
+    auto const ran = sextant_program(arguments);
+    INFO(ran.output);
+    REQUIRE(ran.status == 0);
+    return ran.output;
+  };
+  CHECK(holds(run({"model", "show", model}), "268 tokens"));
+  auto const ids = run({"tokenize", model, "--text", a, "--json"});
+  CHECK(ids == run({"tokenize", data("tiny_llama.gguf"), "--text", a, "--json"}));
+  run({"import", model, "-o", (folder / "model.safetensors").string()});
+  CHECK(ids == run({"tokenize", (folder / "model.safetensors").string(), "--text", a, "--json"}));
+  CHECK(holds(run({"doctor", model}), "configuration"));
+  auto const stretched = [&](std::string const& from, std::string const& name) {
+    auto out = run({"extend", from, "--text", a, "--with", "linear", "--to", "128", "--tail", "16", "--depths", "0",
+                    "--rows", "0", "--quiet", "--json", "-o", (folder / name).string()});
+    return nlohmann::json::parse(out.substr(0, out.rfind(']') + 1));
+  };
+  CHECK(stretched(model, "one") == stretched(data("tiny_llama.gguf"), "two"));
+  auto const searched = run({"search", model, "--text", a, b, "--held-out", "1", "--to", "128", "--budget", "4",
+                             "--population", "4", "--quiet", "-o", (folder / "found").string()});
+  CHECK(holds(searched, "evolution"));
+  auto const config = read_file(folder.path() / "found" / "winner.config.json");
+  CHECK(holds(config, "longrope"));
+  CHECK(holds(read_file(folder.path() / "found" / "winner.gguf.txt"), "llama.rope.scaling.type = longrope"));
+  CHECK(holds(run({"convert", "--from", "gguf", "--to", "sextant",
+                   (folder.path() / "found" / "winner.gguf.txt").string()}),
+              "use: longrope"));
+  auto const silent = sextant_program({"extend", data("tiny_mistral"), "--text", a});
+  CHECK(silent.status == 2);
+  CHECK(holds(silent.output, "`extend` reads text, and the folder has no tokenizer.json"));
+}
