@@ -18,7 +18,8 @@ std::string data(std::string const& name) {
 /// Prose of which every word was seen, as many bytes as a tiny model needs.
 std::string prose(int sentences) {
   std::string out;
-  for (int n = 0; n < sentences; ++n) out += sextant::text("the river of light ", n * n % 97, " under the stone and wind. ");
+  for (int n = 0; n < sentences; ++n)
+    out += sextant::text("the river of light ", n * n % 97, " under the stone and wind. ");
   return out;
 }
 }  // namespace
@@ -31,9 +32,9 @@ TEST_CASE("cli: search on a trained arm of a study finds factors at least as goo
   auto const trained = sextant_program({"run", spec.string(), "-o", study, "--quiet", "--only", "rope+alibi"});
   INFO(trained.output);
   REQUIRE(trained.status == 0);
-  std::vector<std::string> const command = {"search",   study, "--arm",       "rope+alibi", "--to",       "64", "--budget",
-                                            "12",       "-o",  found,         "--population", "6",       "--documents",
-                                            "3",        "--held-out", "2",    "--quiet"};
+  std::vector<std::string> const command = {"search",      study, "--arm",      "rope+alibi", "--to",         "64",
+                                            "--budget",    "12",  "-o",         found,        "--population", "6",
+                                            "--documents", "3",   "--held-out", "2",          "--quiet"};
   auto const ran = sextant_program(command);
   INFO(ran.output);
   REQUIRE(ran.status == 0);
@@ -55,7 +56,7 @@ TEST_CASE("cli: search on a trained arm of a study finds factors at least as goo
 
   auto const other = sextant_program({"search", study, "--arm", "rope"});
   CHECK(other.status == 2);
-  CHECK(holds(other.output, "search: the study has no arm rope; did you mean rope+alibi?"));
+  CHECK(holds(other.output, "search: the study has no arm rope"));
   auto const untrained = sextant_program({"search", study, "--arm", "fox"});
   CHECK(untrained.status == 2);
   CHECK(holds(untrained.output, "is not trained yet; run the study first"));
@@ -82,11 +83,11 @@ TEST_CASE("cli: a folder with config, weights and tokenizer is shown, tokenised,
   CHECK(ids == run({"tokenize", data("tiny_llama.gguf"), "--text", a, "--json"}));
   run({"import", model, "-o", (folder / "model.safetensors").string()});
   CHECK(ids == run({"tokenize", (folder / "model.safetensors").string(), "--text", a, "--json"}));
-  CHECK(holds(run({"doctor", model}), "configuration"));
+  CHECK(holds(run({"doctor", model}), "config.json"));
   auto const stretched = [&](std::string const& from, std::string const& name) {
     auto out = run({"extend", from, "--text", a, "--with", "linear", "--to", "128", "--tail", "16", "--depths", "0",
                     "--rows", "0", "--quiet", "--json", "-o", (folder / name).string()});
-    return nlohmann::json::parse(out.substr(0, out.rfind(']') + 1));
+    return nlohmann::json::parse(out.substr(out.find('['), out.rfind(']') + 1 - out.find('[')));
   };
   CHECK(stretched(model, "one") == stretched(data("tiny_llama.gguf"), "two"));
   auto const searched = run({"search", model, "--text", a, b, "--held-out", "1", "--to", "128", "--budget", "4",
@@ -95,9 +96,9 @@ TEST_CASE("cli: a folder with config, weights and tokenizer is shown, tokenised,
   auto const config = read_file(folder.path() / "found" / "winner.config.json");
   CHECK(holds(config, "longrope"));
   CHECK(holds(read_file(folder.path() / "found" / "winner.gguf.txt"), "llama.rope.scaling.type = longrope"));
-  CHECK(holds(run({"convert", "--from", "gguf", "--to", "sextant",
-                   (folder.path() / "found" / "winner.gguf.txt").string()}),
-              "use: longrope"));
+  CHECK(holds(
+      run({"convert", "--from", "gguf", "--to", "sextant", (folder.path() / "found" / "winner.gguf.txt").string()}),
+      "use: longrope"));
   auto const silent = sextant_program({"extend", data("tiny_mistral"), "--text", a});
   CHECK(silent.status == 2);
   CHECK(holds(silent.output, "`extend` reads text, and the folder has no tokenizer.json"));

@@ -381,18 +381,18 @@ TEST_CASE("import: a folder is identified by the files that make the model, and 
   test::TempFolder const folder, copy;
   test::write_hf_folder(folder.path(), file, encoding::Registry::global());
   test::write_hf_folder(copy.path(), file, encoding::Registry::global());
-  auto const digest = digest_of(folder.path());
-  CHECK(digest_of(copy.path()) == digest);
+  auto const digest = sha256_of_model(folder.path());
+  CHECK(sha256_of_model(copy.path()) == digest);
   write_file_atomically(copy.path() / "README.md", "a model");
-  CHECK(digest_of(copy.path()) == digest);
+  CHECK(sha256_of_model(copy.path()) == digest);
   for (char const* name : {"config.json", "tokenizer.json", "model.safetensors"}) {
     auto const whole = read_file(copy.path() / name);
     write_file_atomically(copy.path() / name, whole + " ");
     INFO(name);
-    CHECK(digest_of(copy.path()) != digest);
+    CHECK(sha256_of_model(copy.path()) != digest);
     write_file_atomically(copy.path() / name, whole);
   }
-  CHECK(digest_of(test::data_file("tiny_llama.gguf")) == sha256_file(test::data_file("tiny_llama.gguf")));
+  CHECK(sha256_of_model(test::data_file("tiny_llama.gguf")) == sha256_file(test::data_file("tiny_llama.gguf")));
 }
 
 TEST_CASE("import: a folder whose tokenizer is missing or of another kind is a model that says why it has none",
@@ -429,6 +429,9 @@ TEST_CASE("import: a checkpoint keeps what only a tokenizer.json can ask for", "
       {{"id", 266}, {"content", "<cut>"}, {"special", false}, {"lstrip", true}, {"rstrip", true}});
   json["model"]["vocab"].erase(file.vocabulary->tokens[266]);
   json["model"]["merges"] = nlohmann::ordered_json::array();
+  for (std::size_t n = 0; n < 8; ++n)  // without those that make tokens 266 and 267
+    if (auto const& merge = file.vocabulary->merges[n]; merge.find('z') == std::string::npos)
+      json["model"]["merges"].push_back(merge);
   write_file_atomically(folder.path() / "tokenizer.json", json.dump());
   auto const source = open(folder.path());
   INFO(source.no_vocabulary);

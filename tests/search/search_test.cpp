@@ -183,7 +183,8 @@ TEST_CASE("search: the study file holds every point, and the report draws its pr
   file["search"] = group_of(task, courses);
   store.publish(file);
   auto const read = results::read_file(store.study_file());
-  CHECK(read.group("search/evolution").values<double>("factors", {14, 4}).front() == courses[0].rows[0].genome.factors[0]);
+  CHECK(read.group("search/evolution").values<double>("factors", {14, 4}).front() ==
+        courses[0].rows[0].genome.factors[0]);
   auto const view = report::load_study(store.study_file());
   REQUIRE(view.search.size() == 3);
   CHECK(view.search[0].method == "evolution");

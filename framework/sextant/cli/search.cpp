@@ -4,6 +4,7 @@
 #include <sextant/cli/specs.hpp>
 #include <sextant/cli/subjects.hpp>
 #include <sextant/extend/tables.hpp>
+#include <sextant/model/trainer.hpp>
 #include <sextant/pretrained/store.hpp>
 #include <sextant/run/stop.hpp>
 #include <sextant/search/exports.hpp>
@@ -79,8 +80,8 @@ std::vector<extend::Document> stretches(std::vector<std::uint8_t> const& text, s
   std::size_t const length = static_cast<std::size_t>(target) + 1;
   std::size_t const most = text.size() / length;
   expect(most >= static_cast<std::size_t>(count), "search: the test text of ", name, " has ", text.size(),
-         " bytes, expected at least ", static_cast<std::size_t>(count) * length, " for ", count, " documents of ", length,
-         "; ask for fewer with --documents and --held-out");
+         " bytes, expected at least ", static_cast<std::size_t>(count) * length, " for ", count, " documents of ",
+         length, "; ask for fewer with --documents and --held-out");
   std::vector<extend::Document> out;
   for (int n = 0; n < count; ++n) {
     std::size_t const at = most / static_cast<std::size_t>(count) * static_cast<std::size_t>(n) * length;
@@ -115,7 +116,8 @@ Case study_case(Arguments const& a, Context& context) {
   };
   auto const corpus = tasks::load_corpus(stage.data.corpus, tasks::default_cache());
   auto const part = run::split_of(corpus, stage.data);
-  divide(stretches(part.test, corpus.name, a.documents + a.held_out, target_of(a, stage.train.length)), a.held_out, out);
+  divide(stretches(part.test, corpus.name, a.documents + a.held_out, target_of(a, stage.train.length)), a.held_out,
+         out);
   return out;
 }
 
@@ -154,12 +156,12 @@ void write_exports(search::Task const& task, search::Row const& winner, std::str
 nlohmann::json facts_of_search(search::Task const& task, extend::Work const& measured) {
   auto out = facts_of(measured);
   auto const& s = task.settings;
-  out["search"] = {{"target", task.target},        {"objective", search::name_of(task.aim)},
-                   {"tail", task.tail},            {"depths", task.depths},
-                   {"budget", s.budget},           {"population", s.population},
-                   {"parents", s.parents},         {"mutations", s.mutations},
-                   {"crossovers", s.crossovers},   {"chance", s.chance},
-                   {"step", task.step},            {"seed", s.seed}};
+  out["search"] = {{"target", task.target},      {"objective", search::name_of(task.aim)},
+                   {"tail", task.tail},          {"depths", task.depths},
+                   {"budget", s.budget},         {"population", s.population},
+                   {"parents", s.parents},       {"mutations", s.mutations},
+                   {"crossovers", s.crossovers}, {"chance", s.chance},
+                   {"step", task.step},          {"seed", s.seed}};
   for (auto const& document : task.documents)
     out["search"]["documents"].push_back({{"name", document.name}, {"sha256", document.sha256}});
   return out;
@@ -182,11 +184,11 @@ void measure_and_publish(Exec const& exec, search::Task const& task, Case const&
     fmt::print(stderr, "{}; the same command goes on from here\n", stop.what());
     context.code = Exit::stopped;
   }
-  auto file = file_of({"search-" + c.subject.name,
-                       text(c.subject.name, ": divisors of frequencies for ", task.target, " tokens"),
-                       "Which divisor does each frequency need, and how much does a search gain over published lists?",
-                       facts_of_search(task, work).dump(2) + "\n", started},
-                      work, stages, store, context);
+  auto file = file_of(
+      {"search-" + c.subject.name, text(c.subject.name, ": divisors of frequencies for ", task.target, " tokens"),
+       "Which divisor does each frequency need, and how much does a search gain over published lists?",
+       facts_of_search(task, work).dump(2) + "\n", started},
+      work, stages, store, context);
   file["search"] = search::group_of(task, courses);
   auto tables = search::tables_of(file);
   for (auto& table : extend::tables_of(file)) {
@@ -207,7 +209,8 @@ void run(Arguments const& a, Context& context) {
          "search: a study's model is searched on the test text of its study, expected no --text and no --corpus");
   Case const c = own ? study_case(a, context) : pretrained_case(a, registry);
   auto const task = task_of(a, c, registry);
-  results::Store const store(a.output.empty() ? fs::path("results") / ("search-" + c.subject.name) : fs::path(a.output));
+  results::Store const store(a.output.empty() ? fs::path("results") / ("search-" + c.subject.name)
+                                              : fs::path(a.output));
   run::catch_signals();
   std::vector<search::Course> courses;
   try {
@@ -245,21 +248,27 @@ void add_search(CLI::App& app, Context& context) {
        "search model.gguf --text a.txt b.txt c.txt d.txt --held-out 2 --to 16384 --objective needle",
        "search results/quickstart --arm rope --to 2048 --budget 200 --population 32"});
   auto const a = std::make_shared<Arguments>();
-  command->add_option("model", a->model, "a GGUF file, a folder of config.json, safetensors and tokenizer.json, a "
-                                         "checkpoint, a known model, or the folder of a study")
+  command
+      ->add_option("model", a->model,
+                   "a GGUF file, a folder of config.json, safetensors and tokenizer.json, a "
+                   "checkpoint, a known model, or the folder of a study")
       ->required();
   command->add_option("--arm", a->arm, "of a study: the arm whose model is searched on")->type_name("ARM");
   command->add_option("--run-seed", a->run_seed, "of a study: the seed of that model (default: the first)")
       ->type_name("N");
   takes_texts(command, a->texts);
-  command->add_option("--documents", a->documents, "documents of a corpus or of a study's test text to search on (default 4)")
+  command
+      ->add_option("--documents", a->documents,
+                   "documents of a corpus or of a study's test text to search on (default 4)")
       ->check(CLI::Range(1, 100000));
   command->add_option("--held-out", a->held_out, "last documents, which the search does not read (default 4)")
       ->check(CLI::Range(1, 100000));
   command->add_option("--to", a->to, "target length (default: four times the trained length)")->type_name("N");
   command->add_option("--objective", a->objective, "loss of the last --tail tokens, or needle: loss of passkeys")
       ->type_name("loss|needle");
-  command->add_option("--tail", a->tail, "tokens before a length that its loss is over (default 512, at most the trained length)")
+  command
+      ->add_option("--tail", a->tail,
+                   "tokens before a length that its loss is over (default 512, at most the trained length)")
       ->check(CLI::Range(1, 1 << 20));
   command->add_option("--depths", a->depths, "passkeys at so many depths of each document, with --objective needle")
       ->check(CLI::Range(1, 64));

@@ -43,7 +43,7 @@ extend::Subject subject_of(pretrained::Source const& source, SharedTokenizer con
                            encoding::Registry const& registry) {
   extend::Subject out;
   out.name = source.description.name.empty() ? fs::path(source.path).stem().string() : source.description.name;
-  out.sha256 = pretrained::digest_of(source.path);
+  out.sha256 = pretrained::sha256_of_model(source.path);
   out.description = source.description;
   out.vocabulary = source.vocabulary;
   out.position = source.description.position;

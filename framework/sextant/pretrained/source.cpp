@@ -67,7 +67,7 @@ Source open_source(fs::path const& path, encoding::Registry const& registry) {
   return *checkpoint;
 }
 
-std::string digest_of(fs::path const& path) {
+std::string sha256_of_model(fs::path const& path) {
   if (!fs::is_directory(path)) return sha256_file(path);
   std::string all;
   for (auto const& file : files_of(path)) all += file.filename().string() + " " + sha256_file(file) + "\n";

@@ -25,7 +25,7 @@ Source open_source(fs::path const& path, encoding::Registry const& registry);
 
 /// SHA-256 of a model's file; of a folder, over names and hashes of the files in it that make the model: its configuration,
 /// weights with their index, and tokenizer.
-std::string digest_of(fs::path const& path);
+std::string sha256_of_model(fs::path const& path);
 /// Bytes of the same files.
 std::int64_t bytes_of(fs::path const& path);
 

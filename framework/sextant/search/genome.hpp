@@ -22,7 +22,7 @@ struct Genome {
 /// The points that moves may reach.
 struct Space {
   int pairs = 0;
-  double most = 1;    ///< largest factor
+  double most = 1;     ///< largest factor
   double step = 0.01;  ///< a factor is its lower neighbour's, or 1, and a whole number of these
   std::vector<int> kept = {0};
   std::vector<double> magnitudes = {1};

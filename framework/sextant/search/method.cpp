@@ -74,8 +74,9 @@ Genome bred(std::vector<Trial<Genome>> const& parents, Settings const& settings,
   auto const& one = parents[static_cast<std::size_t>(first)].point;
   Genome child;
   origin = "crossover";
-  if (count > 1 && crossed(one, parents[static_cast<std::size_t>(second)].point, settings.tries, dice,
-                           [&](Genome const& g) { return book.fresh(g); }, child))
+  if (count > 1 && crossed(
+                       one, parents[static_cast<std::size_t>(second)].point, settings.tries, dice,
+                       [&](Genome const& g) { return book.fresh(g); }, child))
     return child;
   origin = "mutation";
   return book.fresh_one([&] { return mutated(one, space, settings.chance, dice); });
@@ -83,14 +84,14 @@ Genome bred(std::vector<Trial<Genome>> const& parents, Settings const& settings,
 }  // namespace
 
 void Settings::check(std::size_t starts) const {
-  expect(population >= static_cast<int>(starts), "search: the population is ", population, ", expected at least ", starts,
-         ", the lists it starts with");
+  expect(population >= static_cast<int>(starts), "search: the population is ", population, ", expected at least ",
+         starts, ", the lists it starts with");
   expect(budget >= population, "search: the budget is ", budget, " evaluations, expected at least the population, ",
          population);
-  expect(parents >= 2 && parents <= population, "search: there are ", parents, " parents, expected 2 to the population, ",
-         population);
-  expect(mutations >= 0 && crossovers >= 0 && mutations + crossovers > 0,
-         "search: a generation has ", mutations, " mutations and ", crossovers, " crossovers, expected some");
+  expect(parents >= 2 && parents <= population, "search: there are ", parents,
+         " parents, expected 2 to the population, ", population);
+  expect(mutations >= 0 && crossovers >= 0 && mutations + crossovers > 0, "search: a generation has ", mutations,
+         " mutations and ", crossovers, " crossovers, expected some");
   expect(chance > 0 && chance <= 1, "search: a gene mutates with probability ", chance, ", expected above 0 to 1");
 }
 

@@ -17,13 +17,13 @@ struct Start {
 };
 
 struct Settings {
-  int budget = 64;       ///< evaluations of each method
-  int population = 16;   ///< of the first generation: the starts, and mutations of them
-  int parents = 8;       ///< the best so far, of which a generation is bred
-  int mutations = 4;     ///< of a generation
-  int crossovers = 4;    ///< of a generation
-  double chance = 0.3;   ///< that a gene mutates
-  int tries = 20;        ///< passes of a crossover before a mutation takes its place
+  int budget = 64;      ///< evaluations of each method
+  int population = 16;  ///< of the first generation: the starts, and mutations of them
+  int parents = 8;      ///< the best so far, of which a generation is bred
+  int mutations = 4;    ///< of a generation
+  int crossovers = 4;   ///< of a generation
+  double chance = 0.3;  ///< that a gene mutates
+  int tries = 20;       ///< passes of a crossover before a mutation takes its place
   std::uint64_t seed = 1;
   /// Throws Error beginning with "search" for numbers that do not go together.
   void check(std::size_t starts) const;

@@ -28,13 +28,13 @@ Rotation::Rotation(encoding::PositionChoice const& trained, encoding::Shape cons
   term_ = turning.front();
   auto const& term = position.terms()[term_];
   auto const found = frequencies({});
-  expect(!found.form.per_head && found.form.axes == 1 && found.form.phase_gate < 0 &&
-             !term.encoding->trains(term.shape),
-         "search: ", term.label, " has frequencies per head, several coordinates, gates or training, ",
-         "expected one fixed frequency a pair");
+  expect(
+      !found.form.per_head && found.form.axes == 1 && found.form.phase_gate < 0 && !term.encoding->trains(term.shape),
+      "search: ", term.label, " has frequencies per head, several coordinates, gates or training, ",
+      "expected one fixed frequency a pair");
   plain_ = found.inv_freq;
-  expect(std::all_of(plain_.begin(), plain_.end(), [](double w) { return w > 0; }), "search: some pairs of ", term.label,
-         " stand still, expected all to turn");
+  expect(std::all_of(plain_.begin(), plain_.end(), [](double w) { return w > 0; }), "search: some pairs of ",
+         term.label, " stand still, expected all to turn");
   scaling_of(Genome{std::vector<double>(plain_.size(), factor_), 0, 1});  // throws where longrope is not there
 }
 
@@ -95,7 +95,8 @@ std::vector<Start> Rotation::starts() const {
 }
 
 Space Rotation::space(double step) const {
-  expect(step > 0 && step < factor_, "search: the step is ", step, ", expected above 0 and below the factor, ", factor_);
+  expect(step > 0 && step < factor_, "search: the step is ", step, ", expected above 0 and below the factor, ",
+         factor_);
   Space out{.pairs = pairs(), .most = 1.25 * factor_, .step = step, .kept = {}, .magnitudes = {}};
   for (int const kept : {0, 1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 64, 128, 256})
     if (kept < trained_.trained_length) out.kept.push_back(kept);

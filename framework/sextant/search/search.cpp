@@ -50,7 +50,8 @@ std::vector<double> losses_of_needles(Exec const& exec, extend::Work const& work
       auto const needle = extend::make_needle(work.subject, work.documents[n], work.settings.longest(),
                                               (d + 0.5) / depths, extend::passkey(out.size()));
       out.push_back(extend::answer_of(exec, network, needle).loss);
-      progress.update(static_cast<double>(out.size()) / static_cast<double>(work.documents.size() * std::size_t(depths)));
+      progress.update(static_cast<double>(out.size()) /
+                      static_cast<double>(work.documents.size() * std::size_t(depths)));
     }
   return out;
 }
@@ -88,8 +89,7 @@ class Evaluator {
  private:
   std::vector<double> values(std::vector<Choice> const& scalings, std::vector<std::string> const& names) const {
     std::vector<extend::Arm> arms;
-    for (std::size_t n = 0; n < scalings.size(); ++n)
-      arms.push_back({names[n], rotation_.under(scalings[n]), false});
+    for (std::size_t n = 0; n < scalings.size(); ++n) arms.push_back({names[n], rotation_.under(scalings[n]), false});
     extend::Work const work{task_.subject, task_.documents, arms, settings_, task_.registry};
     std::vector<extend::Stage> stages;
     for (auto const& arm : arms) stages.push_back(stage_of(work, arm));

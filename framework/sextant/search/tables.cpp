@@ -19,7 +19,7 @@ Table methods_table(Group const& search) {
   Table out{.title = cat({"Search objective (", search.attribute<std::string>("objective"), " at ",
                           report::grouped(search.attribute<std::int64_t>("target_length")),
                           " tokens of the search documents), nat/token"})};
-  out.columns = {{"point", Align::left},         {"objective", Align::right},  {"found at", Align::right},
+  out.columns = {{"point", Align::left},        {"objective", Align::right},   {"found at", Align::right},
                  {"evaluations", Align::right}, {"kept tokens", Align::right}, {"magnitude", Align::right}};
   auto const row = [&](std::string const& name, Group const& course, std::size_t at, std::string const& evaluations) {
     out.rows.push_back({{name},
@@ -34,10 +34,10 @@ Table methods_table(Group const& search) {
     auto const& origin = first.texts("origin")[k];
     if (origin != "mutation" && origin != "crossover") row(origin, first, k, "1");
   }
-  for (auto const& [method, course] : search.groups)
-    row(method, course, winner_of(course), std::to_string(budget));
+  for (auto const& [method, course] : search.groups) row(method, course, winner_of(course), std::to_string(budget));
   out.notes.emplace_back(
-      "linear, ntk and yarn are points of the search space. Every method evaluated as many points; evolution and random "
+      "linear, ntk and yarn are points of the search space. Every method evaluated as many points; evolution and "
+      "random "
       "begin with the three lists, yarn-tuned with the released parameters.");
   return out;
 }
