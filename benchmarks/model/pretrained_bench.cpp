@@ -10,6 +10,7 @@
 #include <sextant/tasks/corpus.hpp>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 namespace sextant {
@@ -20,12 +21,13 @@ struct Loaded {
   std::optional<Model<float>> model;
   double bytes = 0;
   std::string missing;
-  Loaded() {
+  explicit Loaded(Precision precision) {
     try {
       auto const path = pretrained::find_model("smollm2", tasks::default_cache());
       bytes = peak_of([&] {
         auto const& registry = encoding::Registry::global();
-        auto const source = pretrained::open_source(path, registry);
+        auto source = pretrained::open_source(path, registry);
+        source.description.config.precision = precision;
         model.emplace(pretrained::load<float>(source, pretrained::position_of(source.description, registry)));
       });
     } catch (Error const& error) {
@@ -33,10 +35,11 @@ struct Loaded {
     }
   }
 };
-Loaded& loaded() {
-  static Loaded once;
-  return once;
+std::map<Precision, Loaded>& models() {
+  static std::map<Precision, Loaded> all;
+  return all;
 }
+Loaded& loaded(Precision precision) { return models().try_emplace(precision, precision).first->second; }
 
 Batch text_of(int length, int vocabulary) {
   View2<int> const text("text", 1, static_cast<std::size_t>(length) + 1);
@@ -47,11 +50,12 @@ Batch text_of(int length, int vocabulary) {
 
 /// work(model, batch) on a text of `length` tokens, or a word on why not.
 template <class F>
-void with_text(benchmark::State& state, int length, F const& work) {
-  if (!loaded().model) return state.SkipWithError(loaded().missing.c_str());
-  Model<float>& model = *loaded().model;
+void with_text(benchmark::State& state, Precision precision, int length, F const& work) {
+  Loaded& at = loaded(precision);
+  if (!at.model) return state.SkipWithError(at.missing.c_str());
+  Model<float>& model = *at.model;
   work(model, text_of(length, model.config().vocabulary));
-  state.counters["weights"] = loaded().bytes;
+  state.counters["weights"] = at.bytes;
 }
 
 void count_tokens(benchmark::State& state, int tokens) {
@@ -60,9 +64,9 @@ void count_tokens(benchmark::State& state, int tokens) {
 }
 
 /// The text at once into a cache, with the logits of its last token.
-void smollm2_prefill(benchmark::State& state) {
+void smollm2_prefill(benchmark::State& state, Precision precision) {
   int const length = static_cast<int>(state.range(0));
-  with_text(state, length, [&](Model<float>& model, Batch const& batch) {
+  with_text(state, precision, length, [&](Model<float>& model, Batch const& batch) {
     View2<float> const logits("logits", 1, static_cast<std::size_t>(model.config().vocabulary));
     double bytes = 0;
     double const peak = peak_of([&] {
@@ -80,9 +84,9 @@ void smollm2_prefill(benchmark::State& state) {
 }
 
 /// The loss of every token of the text.
-void smollm2_loss(benchmark::State& state) {
+void smollm2_loss(benchmark::State& state, Precision precision) {
   int const length = static_cast<int>(state.range(0));
-  with_text(state, length, [&](Model<float>& model, Batch const& batch) {
+  with_text(state, precision, length, [&](Model<float>& model, Batch const& batch) {
     View2<double> const nll("nll", 1, static_cast<std::size_t>(length));
     double const peak = peak_of([&] {
       for (auto _ : state) model.loss_per_token(Exec(), batch, nll);
@@ -93,9 +97,9 @@ void smollm2_loss(benchmark::State& state) {
 }
 
 /// One token after another behind a text that was read before.
-void smollm2_decode(benchmark::State& state) {
+void smollm2_decode(benchmark::State& state, Precision precision) {
   int const length = static_cast<int>(state.range(0)), steps = 16;
-  with_text(state, length, [&](Model<float>& model, Batch const& batch) {
+  with_text(state, precision, length, [&](Model<float>& model, Batch const& batch) {
     View2<float> const logits("logits", 1, static_cast<std::size_t>(model.config().vocabulary));
     KvCache<float> cache(model.config(), 1, length + steps);
     model.logits(Exec(), batch, cache, logits);
@@ -115,9 +119,16 @@ void smollm2_decode(benchmark::State& state) {
   });
 }
 
-BENCHMARK(smollm2_prefill)->Arg(2048)->Arg(8192)->Arg(16384)->UseRealTime()->Unit(benchmark::kMillisecond);
-BENCHMARK(smollm2_loss)->Arg(2048)->Arg(8192)->Arg(16384)->UseRealTime()->Unit(benchmark::kMillisecond);
-BENCHMARK(smollm2_decode)->Arg(512)->Arg(8192)->UseRealTime()->Unit(benchmark::kMillisecond);
+#define SEXTANT_BENCH(what, ...)                                        \
+  BENCHMARK_CAPTURE(smollm2_##what, fp32, Precision::fp32) __VA_ARGS__; \
+  BENCHMARK_CAPTURE(smollm2_##what, bf16, Precision::bf16) __VA_ARGS__
+SEXTANT_BENCH(prefill, ->Arg(2048)->Arg(8192)->Arg(16384)->UseRealTime()->Unit(benchmark::kMillisecond));
+SEXTANT_BENCH(loss, ->Arg(2048)->Arg(8192)->Arg(16384)->UseRealTime()->Unit(benchmark::kMillisecond));
+SEXTANT_BENCH(decode, ->Arg(512)->Arg(8192)->UseRealTime()->Unit(benchmark::kMillisecond));
+#undef SEXTANT_BENCH
 
 }  // namespace
+
+void forget_models() { models().clear(); }
+
 }  // namespace sextant

@@ -10,14 +10,17 @@ using namespace model;
 
 struct Size {
   int width, head_dim, mlp_width, seq_len, rows;
+  Precision precision = Precision::fp32;
 };
-constexpr Size small{128, 32, 384, 256, 16}, wide{256, 64, 688, 512, 16};
+constexpr Size small{128, 32, 384, 256, 16}, wide{256, 64, 688, 512, 16},
+    wide_bf16{256, 64, 688, 512, 16, Precision::bf16};
 
 ModelConfig config_of(Size const& size) {
   ModelConfig config;
   config.width = size.width;
   config.head_dim = size.head_dim;
   config.mlp_width = size.mlp_width;
+  config.precision = size.precision;
   return config;  // 4 layers, 4 heads, 256 bytes
 }
 
@@ -64,6 +67,7 @@ SEXTANT_BENCH(small, nope);
 SEXTANT_BENCH(small, rope);
 SEXTANT_BENCH(small, alibi);
 SEXTANT_BENCH(wide, rope);
+SEXTANT_BENCH(wide_bf16, rope);
 #undef SEXTANT_BENCH
 
 }  // namespace

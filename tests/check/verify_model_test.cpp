@@ -48,6 +48,13 @@ TEST_CASE("verify: an imported model gives the logits, losses and inner values o
   CHECK(report.cases.size() == 12);
 }
 
+TEST_CASE("verify: bf16 is held to wider bounds, and to them", "[check][import][bf16]") {
+  auto const report =
+      verify(data("pretrained/tiny_llama.json"), {.model = data("pretrained/tiny_llama.gguf"), .bf16 = true});
+  INFO(report.table());
+  CHECK(report.passed());
+}
+
 TEST_CASE("verify: a model's number that differs fails its own case", "[check][import]") {
   auto const raise = [](nlohmann::json& number, double by) { number = number.get<double>() + by; };
   CHECK(failures(with([&](auto& j) { raise(j["runs"][2]["top5"][0]["logits"][3], 1e-3); })) == "linear_s4");

@@ -2,11 +2,21 @@
 #include <sextant/base/kokkos.hpp>
 #include <sextant/base/session.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <thread>
 
 namespace sextant {
+
+void wait_politely([[maybe_unused]] char** argv) {
+#if defined(__linux__) && defined(KOKKOS_ENABLE_OPENMP)
+  if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT")) return;
+  ::setenv("GOMP_SPINCOUNT", "300", 1);
+  ::execv("/proc/self/exe", argv);  // returns only where that cannot be: then as it was
+#endif
+}
 
 Session::Session(int threads) {
   ::setenv("OMP_PROC_BIND", "false", 0);  // what the caller has set wins; Kokkos warns without

@@ -38,6 +38,7 @@ struct VerifyOptions {
   std::filesystem::path model;  ///< its file; empty: the one in `cache` that has the SHA-256 that the numbers name
   std::filesystem::path cache;
   bool exact = false;  ///< logits in float64 too, at a tenth of the speed
+  bool bf16 = false;   ///< logits and losses in bf16 too, to bounds that its rounding explains
 };
 
 /// Reads reference files of the formats sextant-scaling and sextant-smollm2 (JSON), sextant-rotation and sextant-encodings

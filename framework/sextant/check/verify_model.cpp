@@ -1,5 +1,5 @@
 // A pretrained model against the logits, losses and inner values that others computed of it in float64: ours in float32, and
-// on request the logits in float64 too.
+// on request the logits in float64 or bf16 too.
 #include <sextant/base/error.hpp>
 #include <sextant/base/file.hpp>
 #include <sextant/check/formats.hpp>
@@ -26,6 +26,9 @@ struct Bounds {
   Tolerance probe() const { return {.absolute = 2e-5, .by_largest = 1e-5}; }
   char const* name() const { return exact ? "float64 " : "float32 "; }
 };
+
+// bf16 keeps 8 bits: 30 layers of rounded operands move logits of size 20 by a few tenths, and a mean loss by some 1e-3.
+constexpr double bf16_logits = 1.0, bf16_nll = 1e-2;
 
 std::vector<double> numbers(json const& list) { return list.get<std::vector<double>>(); }
 
@@ -89,6 +92,23 @@ void compare_probes(model::Model<T>& network, model::Batch const& batch, json co
   });
 }
 
+/// In bf16 the order of near logits and inner values may differ; logits and the loss are held to what rounding explains.
+void compare_bf16(model::Model<float>& network, model::Batch const& batch, json const& run, Worst& worst) {
+  network.each_logits(Exec(), batch, [&](std::int64_t first, View2<float> const& logits) {
+    for (auto const& at : run.at("top5")) {
+      std::int64_t const row = at.at("position").get<std::int64_t>() - first;
+      if (row < 0 || row >= logits.extent_int(0)) continue;
+      std::vector<double> found;
+      for (int const id : at.at("ids").get<std::vector<int>>()) found.push_back(static_cast<double>(logits(row, id)));
+      worst.compare("bf16 logits", found, numbers(at.at("logits")), {.absolute = bf16_logits});
+    }
+  });
+  View2<double> const nll("nll", 1, batch.tokens.extent(1));
+  network.loss_per_token(Exec(), batch, nll);
+  double const total = std::accumulate(nll.data(), nll.data() + nll.size(), 0.0), expected = run.at("nll_total");
+  worst.compare("bf16 nll_total", {total}, {expected}, {.relative = bf16_nll});
+}
+
 void check_file(json const& expected, pretrained::Source const& source, VerifyCase& out) {
   Worst worst;
   worst.compare("bytes", {double(pretrained::bytes_of(source.path))}, {expected.at("bytes").get<double>()}, {});
@@ -147,6 +167,8 @@ class Runs {
   void compare(json const& run, encoding::PositionChoice const& choice, Worst& worst) const {
     auto const batch = batch_of(file_, run.value("start_pos", 0.0));
     auto network = model_.with_position(pretrained::position_of(source_.description, registry_, choice));
+    if constexpr (!Bounds<T>::exact)
+      if (network.config().precision == model::Precision::bf16) return compare_bf16(network, batch, run, worst);
     compare_logits(network, batch, file_, run, worst);
     if constexpr (!Bounds<T>::exact) {  // in float64 the logits say it all, at a tenth of the speed
       compare_loss(network, batch, file_, run, worst);
@@ -183,6 +205,10 @@ void verify_model(json const& file, VerifyOptions const& options, encoding::Regi
   Runs<float> const runs(file, source, registry);
   std::optional<Runs<double>> exact;
   if (options.exact) exact.emplace(file, source, registry);
+  auto rounded_source = source;
+  rounded_source.description.config.precision = model::Precision::bf16;
+  std::optional<Runs<float>> rounded;
+  if (options.bf16) rounded.emplace(file, rounded_source, registry);
   for (auto const& run : file.at("runs")) {
     std::string const method = run.at("method");
     add_case(report, run.at("name"), method, [&](VerifyCase& out) {
@@ -192,6 +218,7 @@ void verify_model(json const& file, VerifyOptions const& options, encoding::Regi
       Worst worst;
       runs.compare(run, made->choice, worst);
       if (exact) exact->compare(run, made->choice, worst);
+      if (rounded) rounded->compare(run, made->choice, worst);
       worst.write(out);
     });
   }

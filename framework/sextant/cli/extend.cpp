@@ -25,7 +25,7 @@ struct Arguments {
   std::string model, output;
   Texts texts;
   std::vector<std::string> with, lengths;
-  std::string to;
+  std::string to, precision = "fp32";
   int tail = 512, depths = 4, rows = 16;
   std::string tune, tune_length, tune_on;
   int tune_rows = 0, tune_warmup = 20, tune_save = 0;
@@ -61,6 +61,7 @@ std::vector<Choice> scaling_of(std::string const& text, encoding::Registry const
 
 extend::Settings settings_of(Arguments const& a, int trained) {
   extend::Settings out;
+  out.precision = a.precision == "bf16" ? model::Precision::bf16 : model::Precision::fp32;
   out.tail = a.tail, out.depths = a.depths, out.rows = a.rows;
   int const to = a.to.empty() ? 2 * trained : token_count(a.to, "extend: --to");
   for (auto const& length : a.lengths) out.lengths.push_back(token_count(length, "extend: --lengths"));
@@ -127,8 +128,9 @@ void run(Arguments const& a, Context& context) {
   std::vector<std::vector<Choice>> scalings;
   for (auto const& list : a.with)
     for (auto const& arm : arms_in(list)) scalings.push_back(scaling_of(arm, registry));
-  auto const source = pretrained::open_source(pretrained::find_model(a.model, tasks::default_cache()), registry);
+  auto source = pretrained::open_source(pretrained::find_model(a.model, tasks::default_cache()), registry);
   auto const settings = settings_of(a, source.description.context_length);
+  source.description.config.precision = settings.precision;
   auto const tokenizer = tokenizer_of(source, "extend");
   auto const subject = subject_of(source, tokenizer, registry);
   auto const documents = documents_of(a.texts, subject, *tokenizer, settings.longest(), "extend");
@@ -146,7 +148,7 @@ void run(Arguments const& a, Context& context) {
     context.code = Exit::stopped;
   }
   auto facts = facts_of(work);
-  facts["with"] = a.with;
+  facts["with"] = a.with, facts["precision"] = a.precision;
   if (tuning) facts["tune"] = facts_of(*tuning);
   auto const file =
       file_of({"extend-" + subject.name,
@@ -216,6 +218,12 @@ void add_extend(CLI::App& app, Context& context) {
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
   command->add_option("--tune-save", a->tune_save, "steps between checkpoints (default: only when it is stopped)")
       ->check(CLI::Range(1, 1 << 20));
+  command
+      ->add_option(
+          "--precision", a->precision,
+          "what matrix products and attention take, summing in fp32: fp32, or bf16, which reads half the bytes")
+      ->check(CLI::IsMember({"fp32", "bf16"}))
+      ->capture_default_str();
   command->add_option("-o,--output", a->output, "folder of the study (default: results/extend-NAME)");
   command->add_flag("--quiet", a->quiet, "no progress");
   takes_json(command, context);

@@ -1,4 +1,5 @@
 // The program `sextant`: parses the command line and maps what goes wrong to an exit status.
+#include <sextant/base/session.hpp>
 #include <sextant/cli/command.hpp>
 
 #include <cstdio>
@@ -10,6 +11,7 @@ extern char const* const version;
 
 int main(int argc, char** argv) {
   using namespace sextant::cli;
+  sextant::wait_politely(argv);
   CLI::App app{"Sextant: position encodings of transformers, trained, measured and compared.", "sextant"};
   app.set_version_flag("--version", std::string("sextant ") + sextant::build::version);
   app.require_subcommand(1);

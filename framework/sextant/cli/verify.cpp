@@ -28,6 +28,7 @@ void add_verify(CLI::App& app, Context& context) {
                    "the model whose logits a file holds (default: found in the model cache)")
       ->type_name("FILE");
   command->add_flag("--exact", a->options.exact, "compute a model's logits in float64 too");
+  command->add_flag("--bf16", a->options.bf16, "compute a model's logits and losses in bf16 too, to wider bounds");
   command->add_flag("--failures", a->failures, "print only the cases that did not pass");
   takes_json(command, context);
   command->callback([a, &context] {

@@ -99,6 +99,8 @@ class Binding {
   /// The one term of a layer that has branches; null when there is none or several, whose keys then lie a set a branch.
   Term const* only_branching(int layer) const;
   int key_set(int layer, int branch) const;
+  /// The one term that rotates in a layer, where query and key are mapped by nothing else and every copy has its own turn.
+  Term const* only_turning(int layer) const;
   std::vector<double> weights_of(int layer, std::size_t term) const;
   Tensors tensors_of(int layer, std::size_t term) const;
   kernels::RotationSpan span_of(Term const& term, Side side) const;

@@ -1,5 +1,6 @@
 // The stage before the first layer: rows added to the token embedding.
 #include <sextant/base/error.hpp>
+#include <sextant/base/launch.hpp>
 #include <sextant/encoding/binding_state.hpp>
 
 #include <algorithm>
@@ -16,13 +17,12 @@ void Binding<T>::form_embedding_rows(Exec const& exec, std::size_t t) {
   auto const* encoding = position_->terms()[t].encoding.get();
   Shape const shape = position_->terms()[t].shape;
   auto const at = s.query_position;
-  Kokkos::parallel_for("sextant::embedding_rows",
-                       Kokkos::RangePolicy<Exec>(exec, 0, static_cast<std::int64_t>(rows) * count),
-                       [=](std::int64_t row) {
-                         std::vector<double> values(width);
-                         encoding->embed_row(shape, at(row / count, row % count), values.data());
-                         for (int c = 0; c < width; ++c) out(row, c) = static_cast<T>(values[c]);
-                       });
+  launch(exec, "sextant::embedding_rows", static_cast<std::int64_t>(rows) * count, 16 * std::int64_t(width),
+         [=](std::int64_t row) {
+           std::vector<double> values(width);
+           encoding->embed_row(shape, at(row / count, row % count), values.data());
+           for (int c = 0; c < width; ++c) out(row, c) = static_cast<T>(values[c]);
+         });
   exec.fence();
 }
 
@@ -59,7 +59,7 @@ void Binding<T>::embed(Exec const& exec, View2<T> const& x) {
     auto const rows = s.terms[t].rows_embedded;
     auto const table = length > 0 ? s.weights[s.owners[0][t].table] : View1<T>();
     auto const at = s.query_position;
-    Kokkos::parallel_for("sextant::embed", Kokkos::RangePolicy<Exec>(exec, 0, x.extent(0)), [=](std::int64_t token) {
+    launch(exec, "sextant::embed", static_cast<std::int64_t>(x.extent(0)), width, [=](std::int64_t token) {
       std::int64_t const b = shared ? 0 : token / count, i = token % count;
       T const* row = length > 0 ? &table(static_cast<std::int64_t>(at(b, i)) * width) : &rows(b * count + i, 0);
       for (int c = 0; c < width; ++c) x(token, c) = scale * x(token, c) + row[c];

@@ -1,5 +1,6 @@
 // Turns of query and key, and maps of them into copies, forward and backward.
 #include <sextant/base/error.hpp>
+#include <sextant/base/launch.hpp>
 #include <sextant/encoding/binding_state.hpp>
 
 #include <algorithm>
@@ -11,17 +12,16 @@ template <class T>
 void copy_heads(Exec const& exec, Heads<T> const& from, View4<T> const& to) {
   int const heads = from.extent_int(1), len = from.extent_int(2), columns = from.extent_int(3);
   int const wide = to.extent_int(3);
-  Kokkos::parallel_for("sextant::copy_heads",
-                       Kokkos::RangePolicy<Exec>(exec, 0, static_cast<std::int64_t>(from.extent(0)) * heads),
-                       [=](std::int64_t row) {
-                         int const b = static_cast<int>(row / heads), h = static_cast<int>(row % heads);
-                         for (int i = 0; i < len; ++i) {
-                           T const* source = &from(b, h, i, 0);
-                           T* target = &to(b, h, i, 0);
-                           for (int c = 0; c < columns; ++c) target[c] = source[c];
-                           for (int c = columns; c < wide; ++c) target[c] = 0;
-                         }
-                       });
+  launch(exec, "sextant::copy_heads", static_cast<std::int64_t>(from.extent(0)) * heads, std::int64_t(len) * wide,
+         [=](std::int64_t row) {
+           int const b = static_cast<int>(row / heads), h = static_cast<int>(row % heads);
+           for (int i = 0; i < len; ++i) {
+             T const* source = &from(b, h, i, 0);
+             T* target = &to(b, h, i, 0);
+             for (int c = 0; c < columns; ++c) target[c] = source[c];
+             for (int c = columns; c < wide; ++c) target[c] = 0;
+           }
+         });
 }
 
 /// The channels of a lifted head lie in two runs: those that replace the term's own, and the rest.
@@ -97,6 +97,8 @@ template <class T>
 void Binding<T>::form_tables(Exec const& exec, int layer, std::size_t term, TokenState<T> const& state) {
   auto& mine = state_->terms[term];
   Term const& place = position_->terms()[term];
+  bool const trained = state_->owners[layer][term].weights >= 0;
+  if (mine.tables_fresh && !trained && mine.formed.form().phase_gate < 0) return;  // as for the layer before
   TermSpectra wanted = spectra_of(layer, term, false);
   int const gate = wanted.form().phase_gate;
   if (gate < 0 && mine.tables_fresh && mine.formed.turns_as(wanted)) return;
@@ -141,6 +143,20 @@ void Binding<T>::turn_all(Exec const& exec, int layer, Encoded<T> const& x, bool
 }
 
 template <class T>
+Term const* Binding<T>::only_turning(int layer) const {
+  Term const* found = nullptr;
+  for (std::size_t t = 0; t < terms(); ++t) {
+    auto const& stages = state_->terms[t].stages;
+    if (!active(layer, t)) continue;
+    if (stages.transform || (found && stages.rotate)) return nullptr;
+    if (stages.rotate) found = &position_->terms()[t];
+  }
+  Term const* const branching = only_branching(layer);
+  bool const sole = branching ? branching == found : branches(layer) == 1 && key_sets(layer) == 1;
+  return sole ? found : nullptr;
+}
+
+template <class T>
 void Binding<T>::prepare_transform(Exec const& exec, int layer, std::size_t t, bool gradient) {
   auto& mine = state_->terms[t];
   Term const& term = position_->terms()[t];
@@ -162,12 +178,11 @@ template <class F>
 void Binding<T>::for_mapped_heads(Exec const& exec, std::size_t t, Side side, F&& f) {
   Term const& term = position_->terms()[t];
   int const share = side == Side::query ? 1 : group(), heads = term.heads / share, begin = term.head_begin / share;
-  Kokkos::parallel_for("sextant::map_heads",
-                       Kokkos::RangePolicy<Exec>(exec, 0, static_cast<std::int64_t>(state_->tokens.batch) * heads),
-                       [&](std::int64_t row) {
-                         int const b = static_cast<int>(row / heads), h = static_cast<int>(row % heads);
-                         f(b, h, begin + h);
-                       });
+  launch(exec, "sextant::map_heads", static_cast<std::int64_t>(state_->tokens.batch) * heads,
+         16 * std::int64_t(state_->tokens.count) * term.channels, [&](std::int64_t row) {
+           int const b = static_cast<int>(row / heads), h = static_cast<int>(row % heads);
+           f(b, h, begin + h);
+         });
   exec.fence();
 }
 
@@ -261,11 +276,23 @@ Encoded<T> Binding<T>::map_apart(Exec const& exec, int layer, Heads<T> const& q,
   room(state.query, branches(layer), q.extent_int(1));
   room(state.key, key_sets(layer), k.extent_int(1));
   Encoded<T> out;
-  for (auto const& x : state.query) copy_heads(exec, q, x), out.query.emplace_back(x);
-  for (auto const& x : state.key) copy_heads(exec, k, x), out.key.emplace_back(x);
-  exec.fence();
-  map_transforms(exec, layer, q, k, out);
-  turn_all(exec, layer, out, false);
+  for (auto const& x : state.query) out.query.emplace_back(x);
+  for (auto const& x : state.key) out.key.emplace_back(x);
+  if (Term const* const term = only_turning(layer)) {  // one pass over memory instead of two
+    auto& mine = state_->terms[static_cast<std::size_t>(term - position_->terms().data())];
+    auto const turn = [&](Side side, Heads<T> const& from, std::vector<Heads<T>> const& to) {
+      for (int n = 0; n < static_cast<int>(to.size()); ++n)
+        kernels::rotate_into<T>(exec, from, to[n], mine.turn_of(side, n).table, span_of(*term, side));
+    };
+    turn(Side::query, q, out.query), turn(Side::key, k, out.key);
+    exec.fence();
+  } else {
+    for (auto const& x : state.query) copy_heads(exec, q, x);
+    for (auto const& x : state.key) copy_heads(exec, k, x);
+    exec.fence();
+    map_transforms(exec, layer, q, k, out);
+    turn_all(exec, layer, out, false);
+  }
   scale_queries(exec, layer, out.query);
   return out;
 }
@@ -299,6 +326,7 @@ Encoded<T> Binding<T>::gradients(int layer, Heads<T> const& grad_q, Heads<T> con
   template kernels::RotationSpan Binding<T>::span_of(Term const&, Side) const;                                   \
   template typename Binding<T>::TermSpectra Binding<T>::spectra_of(int, std::size_t, bool) const;                \
   template void Binding<T>::form_tables(Exec const&, int, std::size_t, TokenState<T> const&);                    \
+  template Term const* Binding<T>::only_turning(int) const;                                                      \
   template void Binding<T>::turn_all(Exec const&, int, Encoded<T> const&, bool);                                 \
   template void Binding<T>::map_transforms_backward(Exec const&, int, Heads<T> const&, Heads<T> const&,          \
                                                     Encoded<T> const&, Heads<T> const&, Heads<T> const&);        \

@@ -1,3 +1,4 @@
+#include <sextant/base/launch.hpp>
 #include <sextant/encoding/features.hpp>
 #include <sextant/kernels/matmul.hpp>
 
@@ -35,18 +36,18 @@ void convolve(Exec const& exec, FeatureWork<T> const& work, Tokens const& tokens
   auto const raw = state.raw, value = state.value;
   auto const conv = work.conv;
   auto const document = tokens.document;
-  Kokkos::parallel_for("sextant::feature_conv", Policy(exec, 0, static_cast<std::int64_t>(tokens.batch) * tokens.count),
-                       [=, count = tokens.count](std::int64_t token) {
-                         int const b = static_cast<int>(token / count), i = first + static_cast<int>(token % count);
-                         int const back = reach(document, b, i, taps);
-                         for (int h = 0; h < heads; ++h)
-                           for (int c = 0; c < width; ++c) {
-                             T sum = 0;
-                             for (int t = 0; t < back; ++t)
-                               sum += conv((static_cast<std::int64_t>(h) * width + c) * taps + t) * raw(b, h, i - t, c);
-                             value(b, h, i, c) = sum;
-                           }
-                       });
+  launch(exec, "sextant::feature_conv", static_cast<std::int64_t>(tokens.batch) * tokens.count,
+         std::int64_t(heads) * width * taps, [=, count = tokens.count](std::int64_t token) {
+           int const b = static_cast<int>(token / count), i = first + static_cast<int>(token % count);
+           int const back = reach(document, b, i, taps);
+           for (int h = 0; h < heads; ++h)
+             for (int c = 0; c < width; ++c) {
+               T sum = 0;
+               for (int t = 0; t < back; ++t)
+                 sum += conv((static_cast<std::int64_t>(h) * width + c) * taps + t) * raw(b, h, i - t, c);
+               value(b, h, i, c) = sum;
+             }
+         });
 }
 
 /// state.grad (with respect to value) to out (with respect to raw), and the taps' gradient.
@@ -86,12 +87,12 @@ void feature_forward(Exec const& exec, FeatureWork<T> const& work, View2<T const
     matmul<T>(exec, x, Op::plain, seen(work.weight, columns), Op::transposed, flat);
   }
   auto const to = work.spec.taps > 0 ? state.raw : state.value;
-  Kokkos::parallel_for("sextant::feature_spread", Policy(exec, 0, static_cast<std::int64_t>(x.extent(0))),
-                       [=, heads = work.heads](std::int64_t token) {
-                         int const b = static_cast<int>(token / count), i = first + static_cast<int>(token % count);
-                         for (int h = 0; h < heads; ++h)
-                           for (int c = 0; c < width; ++c) to(b, h, i, c) = flat(token, h * width + c);
-                       });
+  launch(exec, "sextant::feature_spread", static_cast<std::int64_t>(x.extent(0)), columns,
+         [=, heads = work.heads](std::int64_t token) {
+           int const b = static_cast<int>(token / count), i = first + static_cast<int>(token % count);
+           for (int h = 0; h < heads; ++h)
+             for (int c = 0; c < width; ++c) to(b, h, i, c) = flat(token, h * width + c);
+         });
   if (work.spec.taps > 0) convolve(exec, work, tokens, state);
   exec.fence();
 }

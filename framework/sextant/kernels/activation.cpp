@@ -1,4 +1,5 @@
 #include <sextant/base/error.hpp>
+#include <sextant/base/launch.hpp>
 #include <sextant/kernels/activation.hpp>
 #include <sextant/kernels/row_math.hpp>
 
@@ -14,9 +15,9 @@ void expect_shape(char const* where, X const& x, Y const& y, int factor = 1) {
 }
 
 template <class F>
-void for_rows(Exec const& exec, char const* label, int rows, F const& row) {
-  Kokkos::parallel_for(
-      label, Kokkos::RangePolicy<Exec>(exec, 0, blocks_of(rows, task_rows)), KOKKOS_LAMBDA(int block) {
+void for_rows(Exec const& exec, char const* label, int rows, int width, F const& row) {
+  launch(
+      exec, label, blocks_of(rows, task_rows), std::int64_t(task_rows) * width, KOKKOS_LAMBDA(int block) {
         for (int i = block * task_rows; i < rows && i < (block + 1) * task_rows; ++i) row(i);
       });
 }
@@ -38,7 +39,7 @@ void swiglu_forward(Exec const& exec, View2<T const> const& gate_up, View2<T> co
   expect_shape("swiglu", gate_up, out, 2);
   int const width = out.extent_int(1);
   for_rows(
-      exec, "sextant::swiglu", out.extent_int(0), KOKKOS_LAMBDA(int i) {
+      exec, "sextant::swiglu", out.extent_int(0), width, KOKKOS_LAMBDA(int i) {
         T const *const gate = &gate_up(i, 0), *const up = gate + width;
         T* const to = &out(i, 0);
         for (int c = 0; c < width; ++c) to[c] = gate[c] * sigmoid(gate[c]) * up[c];
@@ -52,7 +53,7 @@ void swiglu_backward(Exec const& exec, View2<T const> const& gate_up, View2<T co
   expect_shape("swiglu backward", gate_up, grad_gate_up);
   int const width = grad_out.extent_int(1);
   for_rows(
-      exec, "sextant::swiglu_backward", grad_out.extent_int(0), KOKKOS_LAMBDA(int i) {
+      exec, "sextant::swiglu_backward", grad_out.extent_int(0), width, KOKKOS_LAMBDA(int i) {
         T const *const gate = &gate_up(i, 0), *const up = gate + width, *const grad = &grad_out(i, 0);
         T *const to_gate = &grad_gate_up(i, 0), *const to_up = to_gate + width;
 #pragma omp simd  // aliases only entry by entry
@@ -69,7 +70,7 @@ void gelu_forward(Exec const& exec, View2<T const> const& x, View2<T> const& out
   expect_shape("gelu", x, out);
   int const width = out.extent_int(1);
   for_rows(
-      exec, "sextant::gelu", out.extent_int(0), KOKKOS_LAMBDA(int i) {
+      exec, "sextant::gelu", out.extent_int(0), width, KOKKOS_LAMBDA(int i) {
         T const* const from = &x(i, 0);
         T* const to = &out(i, 0);
 #pragma omp simd  // aliases only entry by entry
@@ -83,7 +84,7 @@ void gelu_backward(Exec const& exec, View2<T const> const& x, View2<T const> con
   expect_shape("gelu backward", x, grad_x);
   int const width = x.extent_int(1);
   for_rows(
-      exec, "sextant::gelu_backward", x.extent_int(0), KOKKOS_LAMBDA(int i) {
+      exec, "sextant::gelu_backward", x.extent_int(0), width, KOKKOS_LAMBDA(int i) {
         T const *const from = &x(i, 0), *const grad = &grad_out(i, 0);
         T* const to = &grad_x(i, 0);
 #pragma omp simd  // aliases only entry by entry
@@ -96,7 +97,7 @@ void geglu_forward(Exec const& exec, View2<T const> const& gate_up, View2<T> con
   expect_shape("geglu", gate_up, out, 2);
   int const width = out.extent_int(1);
   for_rows(
-      exec, "sextant::geglu", out.extent_int(0), KOKKOS_LAMBDA(int i) {
+      exec, "sextant::geglu", out.extent_int(0), width, KOKKOS_LAMBDA(int i) {
         T const* const row = &gate_up(i, 0);
         T* const to = &out(i, 0);
         for (int c = 0; c < width; ++c) to[c] = gelu(row[c]) * row[width + c];
@@ -110,7 +111,7 @@ void geglu_backward(Exec const& exec, View2<T const> const& gate_up, View2<T con
   expect_shape("geglu backward", gate_up, grad_gate_up);
   int const width = grad_out.extent_int(1);
   for_rows(
-      exec, "sextant::geglu_backward", grad_out.extent_int(0), KOKKOS_LAMBDA(int i) {
+      exec, "sextant::geglu_backward", grad_out.extent_int(0), width, KOKKOS_LAMBDA(int i) {
         T const *const row = &gate_up(i, 0), *const grad = &grad_out(i, 0);
         T* const to = &grad_gate_up(i, 0);
 #pragma omp simd  // aliases only entry by entry

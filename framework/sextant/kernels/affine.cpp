@@ -1,4 +1,5 @@
 #include <sextant/base/error.hpp>
+#include <sextant/base/launch.hpp>
 #include <sextant/kernels/affine.hpp>
 
 namespace sextant::kernels {
@@ -7,8 +8,8 @@ template <class T>
 void add_to_rows(Exec const& exec, View1<T const> const& row, View2<T> const& x) {
   int const width = x.extent_int(1);
   expect(row.extent_int(0) == width, "add_to_rows: the row has ", row.extent(0), " entries, expected ", width);
-  Kokkos::parallel_for(
-      "sextant::add_to_rows", Kokkos::RangePolicy<Exec>(exec, 0, x.extent_int(0)), KOKKOS_LAMBDA(int i) {
+  launch(
+      exec, "sextant::add_to_rows", x.extent_int(0), width, KOKKOS_LAMBDA(int i) {
         T const* const from = row.data();
         T* const to = &x(i, 0);
         for (int j = 0; j < width; ++j) to[j] += from[j];
@@ -19,8 +20,8 @@ template <class T>
 void multiply_by(Exec const& exec, double factor, View2<T> const& x) {
   int const width = x.extent_int(1);
   T const by = static_cast<T>(factor);
-  Kokkos::parallel_for(
-      "sextant::multiply_by", Kokkos::RangePolicy<Exec>(exec, 0, x.extent_int(0)), KOKKOS_LAMBDA(int i) {
+  launch(
+      exec, "sextant::multiply_by", x.extent_int(0), width, KOKKOS_LAMBDA(int i) {
         T* const to = &x(i, 0);
         for (int j = 0; j < width; ++j) to[j] *= by;
       });

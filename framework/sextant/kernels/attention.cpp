@@ -144,7 +144,10 @@ host::Workshop workshop(Exec const& exec, AttentionWorkspace::Buffers& buffers) 
   if (buffers.own.size() < static_cast<std::size_t>(workers)) buffers.own.resize(static_cast<std::size_t>(workers));
   host::Tasks const run = [exec, workers](char const* label, std::int64_t tasks,
                                           std::function<void(int, std::int64_t)> const& body) {
-    if (tasks == 0) return;
+    if (tasks <= 1) {
+      for (std::int64_t task = 0; task < tasks; ++task) body(0, task);
+      return;
+    }
     std::atomic<std::int64_t> next{0};
     std::atomic<bool> failed{false};
     std::exception_ptr error;

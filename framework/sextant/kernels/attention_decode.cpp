@@ -1,5 +1,6 @@
 // Attention of a few query rows against many keys. Keys and values are read once, where they lie, for all query heads of
 // their group; splits of 256 keys are tasks, joined in the order of the keys.
+#include <sextant/base/launch.hpp>
 #include <sextant/kernels/attention_host.hpp>
 
 #include <cmath>
@@ -215,9 +216,12 @@ void decode(Problem<T> const& p, Rows<T> const& out, Workshop const& shop) {
         .run(static_cast<int>(pair / p.kv_heads), static_cast<int>(pair % p.kv_heads), (first + s) * split_keys,
              partial.at(pair, s, 0), partial.row_size());
   });
-  shop.run("sextant::attention_join", pairs * partial.rows, [&](int, std::int64_t task) {
+  std::int64_t const joins = pairs * partial.rows;
+  auto const join_one = [&](int, std::int64_t task) {
     join(p, partial, task / partial.rows, static_cast<int>(task % partial.rows), out);
-  });
+  };
+  if (joins * splits * partial.dim > small_work) return shop.run("sextant::attention_join", joins, join_one);
+  for (std::int64_t task = 0; task < joins; ++task) join_one(0, task);
 }
 
 template void decode(Problem<float> const&, Rows<float> const&, Workshop const&);

@@ -1,4 +1,5 @@
 #include <sextant/base/error.hpp>
+#include <sextant/base/launch.hpp>
 #include <sextant/kernels/embedding.hpp>
 #include <sextant/kernels/row_math.hpp>
 
@@ -10,8 +11,8 @@ void embedding_forward(Exec const& exec, View2<T const> const& table, View1<int 
   expect(out.extent(0) == token.extent(0) && out.extent(1) == table.extent(1), "embedding: out is [", out.extent(0),
          ", ", out.extent(1), "], expected [", token.extent(0), ", ", table.extent(1), "]");
   int const width = out.extent_int(1);
-  Kokkos::parallel_for(
-      "sextant::embedding", Kokkos::RangePolicy<Exec>(exec, 0, out.extent_int(0)), KOKKOS_LAMBDA(int i) {
+  launch(
+      exec, "sextant::embedding", out.extent_int(0), width, KOKKOS_LAMBDA(int i) {
         T const* const from = &table(token(i), 0);
         T* const to = &out(i, 0);
         for (int c = 0; c < width; ++c) to[c] = from[c];

@@ -1,5 +1,6 @@
 // Dense matrix products: the one interface between Sextant and a BLAS.
 #pragma once
+#include <sextant/base/bfloat16.hpp>
 #include <sextant/base/kokkos.hpp>
 
 namespace sextant::kernels {
@@ -36,6 +37,27 @@ inline constexpr int few_rows = 6;
 template <class T>
 void matmul_few(Exec const& exec, Matrix<T const> const& a, Matrix<T const> const& b, Matrix<T> const& c);
 
+/// What the operands of a model's products are; sums are float all the same.
+enum class Precision { fp32, bf16 };
+
+/// matmul of operands that are rounded to bf16, nearest and ties to even, with products and sums in float. B is float, or
+/// BFloat16 where b is stored so and half the bytes are read. A CPU with bf16 arithmetic (AVX512_BF16) uses it; elsewhere
+/// a block of operands at a time is widened to float, in which products of two bf16 numbers are exact. Same bits for any
+/// number of threads, and of a row whatever stands beside it, as matmul.
+template <class B>
+void matmul_bf16(Exec const& exec, Matrix<float const> const& a, Op op_a, Matrix<B const> const& b, Op op_b,
+                 Matrix<float> const& c, Into into = Into::overwrite);
+
+/// matmul_few of operands that are rounded to bf16; reads half the bytes.
+void matmul_few_bf16(Exec const& exec, Matrix<float const> const& a, Matrix<BFloat16 const> const& b,
+                     Matrix<float> const& c);
+
+/// to[i] = x[i] rounded to bf16.
+void round_all_to_bf16(Exec const& exec, View1<float const> const& x, View1<BFloat16> const& to);
+
+/// x [batch, heads, seq_len, head_dim] rounded to bf16 in place: attention of rounded operands sums in float.
+void round_heads_to_bf16(Exec const& exec, Heads<float> const& x);
+
 }  // namespace sextant::kernels
 
 namespace sextant::reference {
@@ -44,5 +66,10 @@ namespace sextant::reference {
 template <class T>
 void matmul(kernels::Matrix<T const> const& a, kernels::Op op_a, kernels::Matrix<T const> const& b, kernels::Op op_b,
             kernels::Matrix<T> const& c, kernels::Into into = kernels::Into::overwrite);
+
+/// The definition: operands rounded to bf16, every entry summed from k = 0 upwards in double.
+template <class B>
+void matmul_bf16(kernels::Matrix<float const> const& a, kernels::Op op_a, kernels::Matrix<B const> const& b,
+                 kernels::Op op_b, kernels::Matrix<float> const& c, kernels::Into into = kernels::Into::overwrite);
 
 }  // namespace sextant::reference

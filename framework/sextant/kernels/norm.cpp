@@ -1,4 +1,5 @@
 #include <sextant/base/error.hpp>
+#include <sextant/base/launch.hpp>
 #include <sextant/kernels/norm.hpp>
 #include <sextant/kernels/row_math.hpp>
 
@@ -77,8 +78,9 @@ void norm_forward(Exec const& exec, Norm<T> const& norm, Groups<T const> const& 
   NormKind const kind = norm.kind;
   T const eps = static_cast<T>(norm.eps);
   View1<T const> const gain = norm.gain, bias = norm.bias;
-  Kokkos::parallel_for(
-      "sextant::norm", Kokkos::RangePolicy<Exec>(exec, 0, blocks_of(rows, block_rows)), KOKKOS_LAMBDA(int block) {
+  launch(
+      exec, "sextant::norm", blocks_of(rows, block_rows), std::int64_t(block_rows) * groups * width,
+      KOKKOS_LAMBDA(int block) {
         for (int i = block * block_rows; i < rows && i < (block + 1) * block_rows; ++i)
           for (int group = 0; group < groups; ++group) {
             T const* const row = &x(i, group, 0);
@@ -102,8 +104,9 @@ void add_norm_forward(Exec const& exec, Norm<T> const& norm, View2<T const> cons
   NormKind const kind = norm.kind;
   T const eps = static_cast<T>(norm.eps);
   View1<T const> const gain = norm.gain, bias = norm.bias;
-  Kokkos::parallel_for(
-      "sextant::add_norm", Kokkos::RangePolicy<Exec>(exec, 0, blocks_of(rows, block_rows)), KOKKOS_LAMBDA(int block) {
+  launch(
+      exec, "sextant::add_norm", blocks_of(rows, block_rows), std::int64_t(block_rows) * width,
+      KOKKOS_LAMBDA(int block) {
         for (int i = block * block_rows; i < rows && i < (block + 1) * block_rows; ++i) {
           T const *const left = &x(i, 0), *const right = &addend(i, 0);
           T* const row = &total(i, 0);

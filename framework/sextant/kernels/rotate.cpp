@@ -1,4 +1,5 @@
 #include <sextant/base/error.hpp>
+#include <sextant/base/launch.hpp>
 #include <sextant/kernels/rotate.hpp>
 
 #include <algorithm>
@@ -25,49 +26,71 @@ struct Rows {  // raw strides: a View's 4-D indexing costs more than the turn it
   KOKKOS_FUNCTION T* at(int b, int h, int i) const { return data + b * batch + h * head + i * row; }
 };
 
+/// Pairs (p, p + pairs) of x into `to`, which may be x itself.
 template <class T>
-KOKKOS_INLINE_FUNCTION void turn_half(T* x, T const* c, T const* s, int pairs, T sign, T scale) {
-  T* y = x + pairs;
+KOKKOS_INLINE_FUNCTION void turn_half(T const* x, T* to, T const* c, T const* s, int pairs, T sign, T scale) {
+  T const* y = x + pairs;
+  T* to_y = to + pairs;
 #pragma omp simd  // neither half overlaps the other or the table
   for (int p = 0; p < pairs; ++p) {
     T const a = x[p], b = y[p], cosine = c[p] * scale, sine = s[p] * sign * scale;
-    x[p] = a * cosine - b * sine;
-    y[p] = b * cosine + a * sine;
+    to[p] = a * cosine - b * sine;
+    to_y[p] = b * cosine + a * sine;
   }
 }
 template <class T>
-KOKKOS_INLINE_FUNCTION void turn_interleaved(T* x, T const* c, T const* s, int pairs, T sign, T scale) {
+KOKKOS_INLINE_FUNCTION void turn_interleaved(T const* x, T* to, T const* c, T const* s, int pairs, T sign, T scale) {
   for (int p = 0; p < pairs; ++p) {
     T const a = x[2 * p], b = x[2 * p + 1], cosine = c[p] * scale, sine = s[p] * sign * scale;
-    x[2 * p] = a * cosine - b * sine;
-    x[2 * p + 1] = b * cosine + a * sine;
+    to[2 * p] = a * cosine - b * sine;
+    to[2 * p + 1] = b * cosine + a * sine;
   }
 }
 
-/// scale_of(b, i) multiplies the turn of a token.
+/// Tokens of a task: their rows of the table stay in cache while head after head passes.
+constexpr int turn_tokens = 32;
+
+/// each(b, h, i) for heads [0, heads) of all tokens, in the order in which they lie in memory.
+template <class T, class Each>
+void for_heads(Exec const& exec, Heads<T> const& x, int heads, int channels, Each const& each) {
+  int const len = x.extent_int(2), blocks = (len + turn_tokens - 1) / turn_tokens;
+  bool const heads_apart = x.stride(1) > x.stride(2);  // [batch, heads, len, dim], not [batch, len, heads, dim]
+  launch(
+      exec, "sextant::rotate", static_cast<std::int64_t>(x.extent_int(0)) * blocks,
+      std::int64_t(heads) * std::min(len, turn_tokens) * channels, KOKKOS_LAMBDA(std::int64_t task) {
+        int const b = static_cast<int>(task / blocks), first = static_cast<int>(task % blocks) * turn_tokens;
+        int const last = first + turn_tokens < len ? first + turn_tokens : len;
+        if (heads_apart)
+          for (int h = 0; h < heads; ++h)
+            for (int i = first; i < last; ++i) each(b, h, i);
+        else
+          for (int i = first; i < last; ++i)
+            for (int h = 0; h < heads; ++h) each(b, h, i);
+      });
+}
+
+/// scale_of(b, i) multiplies the turn of a token. From x into `to`, which may be x itself.
 template <class T, class Scale>
-void turn(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span, T sign,
-          Scale const& scale_of) {
-  int const pairs = table.cos.extent_int(2), batch = x.extent_int(0), len = x.extent_int(2);
+void turn(Exec const& exec, Heads<T const> const& x, Heads<T> const& to, RotationTable<T> const& table,
+          RotationSpan const& span, T sign, Scale const& scale_of) {
+  int const pairs = table.cos.extent_int(2), len = x.extent_int(2);
   check_span("rotate", span, pairs, x.extent_int(1), x.extent_int(3));
   expect(x.size() == 0 || x.stride_3() == 1, "rotate: the channels of x are not contiguous");
   expect(table.cos.extent_int(1) >= len, "rotate: the table holds ", table.cos.extent_int(1), " tokens, x has ", len);
-  Rows<T> const rows(x);
+  Rows<T const> const from(x);
+  Rows<T> const into(to);
   auto const cos = table.cos, sin = table.sin;
   auto const sets = table;
-  Kokkos::parallel_for(
-      "sextant::rotate", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<std::int64_t>(batch) * len),
-      KOKKOS_LAMBDA(std::int64_t token) {
-        int const b = static_cast<int>(token / len), i = static_cast<int>(token % len);
+  for_heads(
+      exec, to, span.heads, 2 * pairs, KOKKOS_LAMBDA(int b, int h, int i) {
         T const scale = scale_of(b, i);
-        for (int h = 0; h < span.heads; ++h) {
-          int const set = sets.set(b, h);
-          T* channels = rows.at(b, span.head_begin + h, i) + span.channel_begin;
-          if (span.interleaved)
-            turn_interleaved(channels, &cos(set, i, 0), &sin(set, i, 0), pairs, sign, scale);
-          else
-            turn_half(channels, &cos(set, i, 0), &sin(set, i, 0), pairs, sign, scale);
-        }
+        int const set = sets.set(b, h);
+        T const* const channels = from.at(b, span.head_begin + h, i) + span.channel_begin;
+        T* const turned = into.at(b, span.head_begin + h, i) + span.channel_begin;
+        if (span.interleaved)
+          turn_interleaved(channels, turned, &cos(set, i, 0), &sin(set, i, 0), pairs, sign, scale);
+        else
+          turn_half(channels, turned, &cos(set, i, 0), &sin(set, i, 0), pairs, sign, scale);
       });
 }
 }  // namespace
@@ -95,8 +118,8 @@ void form_rotation(Exec const& exec, View4<double> const& phase, Spectra const& 
   }
   auto const cos = table.cos, sin = table.sin;
   Spectra const of = spectra;
-  Kokkos::parallel_for(
-      "sextant::form_rotation", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<std::int64_t>(sets) * len),
+  launch(
+      exec, "sextant::form_rotation", static_cast<std::int64_t>(sets) * len, 64 * std::int64_t(pairs),
       KOKKOS_LAMBDA(std::int64_t at) {
         int const set = static_cast<int>(at / len), i = static_cast<int>(at % len);
         int const row = set / heads, head = set % heads;
@@ -117,7 +140,32 @@ template <class T>
 void rotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span,
             bool inverse) {
   turn<T>(
-      exec, x, table, span, inverse ? T(-1) : T(1), KOKKOS_LAMBDA(int, int) { return T(1); });
+      exec, x, x, table, span, inverse ? T(-1) : T(1), KOKKOS_LAMBDA(int, int) { return T(1); });
+}
+
+template <class T>
+void rotate_into(Exec const& exec, Heads<T const> const& x, Heads<T> const& to, RotationTable<T> const& table,
+                 RotationSpan const& span) {
+  int const heads = x.extent_int(1), dim = x.extent_int(3), pairs = table.cos.extent_int(2);
+  expect(to.extent_int(0) == x.extent_int(0) && to.extent_int(1) == heads && to.extent_int(2) == x.extent_int(2) &&
+             to.extent_int(3) == dim,
+         "rotate_into: to is [", to.extent(0), ", ", to.extent(1), ", ", to.extent(2), ", ", to.extent(3),
+         "], expected [", x.extent(0), ", ", heads, ", ", x.extent(2), ", ", dim, "] as x");
+  turn<T>(
+      exec, x, to, table, span, T(1), KOKKOS_LAMBDA(int, int) { return T(1); });
+  if (span.heads == heads && 2 * pairs == dim) return;
+  Rows<T const> const from(x);
+  Rows<T> const into(to);
+  int const begin = span.channel_begin, end = begin + 2 * pairs;
+  int const head_begin = span.head_begin, head_end = span.head_begin + span.heads;
+  for_heads(
+      exec, to, heads, dim, KOKKOS_LAMBDA(int b, int h, int i) {
+        bool const inside = h >= head_begin && h < head_end;
+        T const* const channels = from.at(b, h, i);
+        T* const copied = into.at(b, h, i);
+        for (int c = 0; c < (inside ? begin : dim); ++c) copied[c] = channels[c];
+        for (int c = inside ? end : dim; c < dim; ++c) copied[c] = channels[c];
+      });
 }
 
 template <class T>
@@ -125,7 +173,7 @@ void unrotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table
               Spectra const& spectra) {
   Spectra const of = spectra;
   turn<T>(
-      exec, x, table, span, T(-1), KOKKOS_LAMBDA(int b, int i) {
+      exec, x, x, table, span, T(-1), KOKKOS_LAMBDA(int b, int i) {
         double const factor = of.factor(of.at(b, i));
         return static_cast<T>(1 / (factor * factor));
       });
@@ -203,6 +251,8 @@ void phase_gradient(Exec const& exec, Heads<T const> const& turned, Heads<T cons
 #define SEXTANT_INSTANTIATE(T)                                                                                        \
   template void form_rotation<T>(Exec const&, View4<double> const&, Spectra const&, int, RotationTable<T>&);          \
   template void rotate<T>(Exec const&, Heads<T> const&, RotationTable<T> const&, RotationSpan const&, bool);          \
+  template void rotate_into<T>(Exec const&, Heads<T const> const&, Heads<T> const&, RotationTable<T> const&,          \
+                               RotationSpan const&);                                                                  \
   template void unrotate<T>(Exec const&, Heads<T> const&, RotationTable<T> const&, RotationSpan const&,               \
                             Spectra const&);                                                                          \
   template void rotation_gradient<T>(Exec const&, Heads<T const> const&, Heads<T const> const&, View4<double> const&, \

@@ -46,6 +46,11 @@ template <class T>
 void rotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span,
             bool inverse = false);
 
+/// The same from x into `to` of the same shape, with all channels and heads outside the span copied.
+template <class T>
+void rotate_into(Exec const& exec, Heads<T const> const& x, Heads<T> const& to, RotationTable<T> const& table,
+                 RotationSpan const& span);
+
 /// Undoes rotate() for tables formed of `spectra`.
 template <class T>
 void unrotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span,

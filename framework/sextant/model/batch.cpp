@@ -1,5 +1,8 @@
 #include <sextant/base/error.hpp>
+#include <sextant/base/launch.hpp>
 #include <sextant/model/batch.hpp>
+
+#include <algorithm>
 
 namespace sextant::model {
 namespace {
@@ -7,6 +10,8 @@ namespace {
 std::int64_t outside(Exec const& exec, View2<int> const& x, int least, int most) {
   std::int64_t found = 0;
   int const* const data = x.data();
+  if (on_host && static_cast<std::int64_t>(x.size()) <= small_work)
+    return std::count_if(data, data + x.size(), [=](int entry) { return entry < least || entry > most; });
   Kokkos::parallel_reduce(
       "sextant::outside", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<std::int64_t>(x.size())),
       KOKKOS_LAMBDA(std::int64_t i, std::int64_t & count) { count += data[i] < least || data[i] > most; }, found);
@@ -59,9 +64,8 @@ Batch next_token_batch(Exec const& exec, View2<int> const& rows) {
 
 View2<double> running_positions(Exec const& exec, int seq_len, double start) {
   View2<double> const positions(uninitialized("sextant::positions"), 1, seq_len);
-  Kokkos::parallel_for(
-      "sextant::running_positions", Kokkos::RangePolicy<Exec>(exec, 0, seq_len),
-      KOKKOS_LAMBDA(int i) { positions(0, i) = start + i; });
+  launch(
+      exec, "sextant::running_positions", seq_len, 1, KOKKOS_LAMBDA(int i) { positions(0, i) = start + i; });
   return positions;
 }
 

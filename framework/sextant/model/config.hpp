@@ -1,5 +1,6 @@
 // What decides a model's parameters and arithmetic, apart from the encoding.
 #pragma once
+#include <sextant/kernels/matmul.hpp>
 #include <sextant/kernels/norm.hpp>
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 namespace sextant::model {
 
 using kernels::NormKind;
+using kernels::Precision;
 
 /// swiglu: down(silu(gate x) * up x).  gelu: down(gelu(up x)), as GPT-2.  geglu: down(gelu(gate x) * up x), as Gemma.
 enum class MlpKind { swiglu, gelu, geglu };
@@ -30,6 +32,9 @@ struct ModelConfig {
   double embedding_scale = 1;  ///< multiplies a token's row as it enters, not as the output, as Gemma's sqrt(width)
   bool causal = true;
   double init_std = 0.02;
+  /// bf16: the operands of every projection and of the output layer, and attention's query, key and value, are rounded to
+  /// bf16; sums, norms, softmax, loss, gradients and the parameters that an optimiser moves stay float.
+  Precision precision = Precision::fp32;
   bool residual_by_depth = true;  ///< what writes to the residual stream starts at init_std / sqrt(2 layers)
 
   int query_width() const { return heads * head_dim; }

@@ -1,7 +1,9 @@
 // The pass over new tokens of rows whose earlier keys and values are cached: prefill in chunks, and decoding.
 #include <sextant/base/error.hpp>
+#include <sextant/base/launch.hpp>
 #include <sextant/encoding/lengths.hpp>
 #include <sextant/model/layer.hpp>
+#include <sextant/model/linear.hpp>
 #include <sextant/model/model.hpp>
 #include <sextant/model/rows.hpp>
 
@@ -20,8 +22,8 @@ constexpr int read_again_at_once = 4096;  // tokens
 template <class T>
 void append(Exec const& exec, Heads<T> const& x, View4<T> const& cache, int first) {
   int const batch = x.extent_int(0), heads = x.extent_int(1), count = x.extent_int(2), dim = x.extent_int(3);
-  Kokkos::parallel_for(
-      "sextant::cache_append", Kokkos::RangePolicy<Exec>(exec, 0, batch * heads), KOKKOS_LAMBDA(int row) {
+  launch(
+      exec, "sextant::cache_append", batch * heads, std::int64_t(count) * dim, KOKKOS_LAMBDA(int row) {
         int const b = row / heads, h = row % heads;
         for (int i = 0; i < count; ++i)
           for (int c = 0; c < dim; ++c) cache(b, h, first + i, c) = x(b, h, i, c);
@@ -40,8 +42,8 @@ Heads<T const> seen(View4<T> const& cache, int count) {
 template <class X>
 View2<X> columns(Exec const& exec, View2<X> const& x, int first, int count) {
   View2<X> const out(uninitialized("sextant::columns"), x.extent(0), static_cast<std::size_t>(count));
-  Kokkos::parallel_for(
-      "sextant::columns", Kokkos::RangePolicy<Exec>(exec, 0, x.extent_int(0)), KOKKOS_LAMBDA(int b) {
+  launch(
+      exec, "sextant::columns", x.extent_int(0), count, KOKKOS_LAMBDA(int b) {
         for (int i = 0; i < count; ++i) out(b, i) = x(b, first + i);
       });
   return out;
@@ -51,8 +53,8 @@ View2<X> columns(Exec const& exec, View2<X> const& x, int first, int count) {
 template <class T>
 void keep_last(Exec const& exec, View2<T> const& x, int count, View2<T> const& last) {
   int const width = x.extent_int(1);
-  Kokkos::parallel_for(
-      "sextant::cache_last", Kokkos::RangePolicy<Exec>(exec, 0, last.extent_int(0)), KOKKOS_LAMBDA(int b) {
+  launch(
+      exec, "sextant::cache_last", last.extent_int(0), width, KOKKOS_LAMBDA(int b) {
         for (int c = 0; c < width; ++c) last(b, c) = x((b + 1) * count - 1, c);
       });
 }
@@ -67,8 +69,8 @@ void note_tokens(Exec const& exec, Batch const& batch, KvCache<T>& cache) {
   auto const positions = batch.positions;
   auto const documents = batch.documents;
   bool const has_positions = positions.size() > 0, has_documents = documents.size() > 0;
-  Kokkos::parallel_for(
-      "sextant::cache_tokens", Kokkos::RangePolicy<Exec>(exec, 0, batch.size()), KOKKOS_LAMBDA(int b) {
+  launch(
+      exec, "sextant::cache_tokens", batch.size(), count, KOKKOS_LAMBDA(int b) {
         for (int i = 0; i < count; ++i) {
           position(b, first + i) = has_positions ? positions(b, i) : first + i;
           document(b, first + i) = has_documents ? documents(b, i) : 0;
@@ -102,6 +104,7 @@ void Model<T>::logits(Exec const& exec, Batch const& batch, KvCache<T>& cache, V
   int const first = cache.length(), count = batch.seq_len(), total = first + count;
   expect(total <= cache.capacity(), "model: ", count, " more tokens after ", first, " exceed the cache's capacity of ",
          cache.capacity());
+  round_weights(exec);
   note_tokens(exec, batch, cache);
   exec.fence();
   View2<double> lengths;
@@ -117,10 +120,7 @@ void Model<T>::logits(Exec const& exec, Batch const& batch, KvCache<T>& cache, V
   }
   Buffers<T> const& plan = extend(exec, cache, count, lengths);
   auto const read = last_rows(exec, plan.x_normed, count, last_tokens);
-  if (plan.layers.front().few)
-    kernels::matmul_few<T>(exec, read, weights_.output, logits);
-  else
-    kernels::matmul<T>(exec, read, kernels::Op::plain, weights_.output, kernels::Op::transposed, logits);
+  linear(exec, plan.layers.front().few, read, weights_.output, logits);
   exec.fence();
 }
 
@@ -158,6 +158,7 @@ Buffers<T>& Model<T>::extend(Exec const& exec, KvCache<T>& cache, int count, Vie
     cache.reserve(index, binding_.key_sets(index), binding_.key_dim(index));
     binding_.reserve(cached.tokens, index, batch, cache.capacity());
     auto const encoded = binding_.encode(exec, index, layer.x_normed, views.query, views.key, cached.tokens);
+    round_operands(exec, config_.precision, encoded, views.value);
     std::vector<Heads<T const>> keys;
     for (std::size_t n = 0; n < cached.keys.size(); ++n) {
       append(exec, encoded.key[n], cached.keys[n], first);

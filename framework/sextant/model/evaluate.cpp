@@ -26,6 +26,7 @@ template <class T>
 template <class F>
 void Model<T>::each_forward(Exec const& exec, Batch const& batch, F const& f) {
   batch.check(exec, config_.vocabulary);
+  round_weights(exec);
   int const rows_at_once = std::clamp(evaluated_at_once / batch.seq_len(), 1, batch.size());
   for (int row = 0; row < batch.size(); row += rows_at_once) {
     Batch const part = batch.rows(row, std::min(rows_at_once, batch.size() - row));
@@ -55,8 +56,8 @@ template <class T>
 void Model<T>::logits(Exec const& exec, Batch const& batch, View2<T> const& logits) {
   int const last = check_logits(batch, logits);
   each_forward(exec, batch, [&](Buffers<T>& plan, Batch const& part, int row) {
-    kernels::matmul<T>(exec, last_rows(exec, plan.x_normed, batch.seq_len(), last), kernels::Op::plain, weights_.output,
-                       kernels::Op::transposed, rows_of(logits, std::int64_t(row) * last, part.size() * last));
+    linear(exec, false, last_rows(exec, plan.x_normed, batch.seq_len(), last), weights_.output,
+           rows_of(logits, std::int64_t(row) * last, part.size() * last));
   });
 }
 
@@ -83,6 +84,7 @@ int Model<T>::check_logits(Batch const& batch, View2<T> const& logits) const {
 template <class T>
 void Model<T>::each_layer(Exec const& exec, Batch const& batch, Look const& look) {
   batch.check(exec, config_.vocabulary);
+  round_weights(exec);
   Buffers<T>& plan = buffers(batch.size(), batch.seq_len(), Keep::nothing);
   forward(begin(exec, batch, plan), batch, look);
   exec.fence();

@@ -2,32 +2,14 @@
 #include <sextant/kernels/affine.hpp>
 #include <sextant/kernels/token_shift.hpp>
 #include <sextant/model/layer.hpp>
+#include <sextant/model/linear.hpp>
 
 namespace sextant::model {
 
 using kernels::as_groups;
 using kernels::Into;
-using kernels::matmul;
-using kernels::Op;
 
 namespace {
-// y = x weight^T, as every projection of the model is.
-template <class T>
-void linear(Exec const& exec, bool few, View2<T> const& x, View2<T> const& weight, View2<T> const& y) {
-  if (few)
-    kernels::matmul_few<T>(exec, x, weight, y);
-  else
-    matmul<T>(exec, x, Op::plain, weight, Op::transposed, y);
-}
-
-// grad_x = grad_y weight, grad_weight += grad_y^T x.
-template <class T>
-void linear_backward(Exec const& exec, View2<T> const& x, View2<T> const& weight, View2<T> const& grad_y,
-                     View2<T> const& grad_x, View2<T> const& grad_weight) {
-  matmul<T>(exec, grad_y, Op::transposed, x, Op::plain, grad_weight, Into::add);
-  matmul<T>(exec, grad_y, Op::plain, weight, Op::plain, grad_x);
-}
-
 template <class T>
 void activate(Exec const& exec, MlpKind kind, View2<T> const& in, View2<T> const& out) {
   switch (kind) {
@@ -162,6 +144,7 @@ kernels::AttentionInput<T> layer_forward(Pass<T> const& pass, int index, LayerWe
   project(exec, config, weights, layer, buffers.batch, document);
   auto const views = see_qkv(config, layer.qkv, layer.qk, buffers.batch, buffers.seq_len);
   auto const encoded = binding.encode(exec, index, layer.x_normed, views.query, views.key, layer.tokens);
+  round_operands(exec, config.precision, encoded, views.value);
   auto const in = attention_input(pass, index, encoded, views.value, layer.tokens, false);
   auto const out = as_heads(layer.attended.data(), buffers.batch, config.heads, buffers.seq_len, config.head_dim);
   kernels::attention_forward<T>(exec, in, out, layer.log_sum_exp, buffers.attention);
@@ -191,8 +174,8 @@ void layer_backward(Pass<T> const& pass, int index, LayerWeights<T> const& weigh
   if (config.qkv_bias) kernels::add_rows<T>(exec, buffers.grad_qkv, grads.qkv_bias);
   linear_backward(exec, layer.x_normed, weights.qkv, buffers.grad_qkv, buffers.grad_normed, grads.qkv);
   if (config.kv_shift) {
-    matmul<T>(exec, layer.shift, Op::transposed, layer.x_normed, Op::plain, grads.shift, Into::add);
-    matmul<T>(exec, layer.shift, Op::plain, weights.shift, Op::plain, buffers.grad_normed, Into::add);
+    linear_backward_weight(exec, layer.x_normed, weights.shift, layer.shift, grads.shift.exact);
+    linear_backward_input(exec, layer.shift, weights.shift, buffers.grad_normed, Into::add);
   }
   if (binding.reads_tokens())
     kernels::add<T>(exec, View1<T const>(buffers.branch.data(), buffers.branch.size()),

@@ -10,9 +10,6 @@
 namespace sextant::model {
 
 using kernels::as_groups;
-using kernels::Into;
-using kernels::matmul;
-using kernels::Op;
 
 namespace {
 std::shared_ptr<encoding::Position const> checked(ModelConfig const& config,
@@ -36,6 +33,11 @@ Model<T>::Model(ModelConfig const& config, std::shared_ptr<encoding::Position co
       binding_(checked(config, std::move(position)), config.layers),
       layout_(make_layout<T>(config_, binding_.slots())),
       parameters_("sextant::parameters", layout_.size()) {
+  if (config_.precision == Precision::bf16) {
+    expect((std::is_same_v<T, float>),
+           "model: precision bf16 is for a model of floats, expected fp32 for one of doubles");
+    rounded_->weights = View1<BFloat16>(uninitialized("sextant::rounded"), layout_.decayed());
+  }
   layout_.initialise(seed, parameters_, start == Start::drawn ? 0 : layout_.slices().size() - binding_.slots().size());
   attach();
 }
@@ -46,7 +48,8 @@ Model<T>::Model(Model const& other, std::shared_ptr<encoding::Position const> po
       binding_(checked(other.config_, std::move(position)), other.config_.layers),
       layout_(make_layout<T>(config_, binding_.slots())),
       parameters_(other.parameters_),
-      gradients_(other.gradients_) {
+      gradients_(other.gradients_),
+      rounded_(other.rounded_) {
   for (auto const& slice : other.layout_.slices()) {
     expect(layout_.has(slice.name), "model: under the other position block there is no ", slice.name);
     expect(layout_.find(slice.name).shape == slice.shape, "model: under the other position block ", slice.name, " is ",
@@ -66,7 +69,7 @@ Model<T> Model<T>::with_position(std::shared_ptr<encoding::Position const> posit
 
 template <class T>
 void Model<T>::attach() {
-  weights_ = see_weights(config_, layout_, parameters_);
+  weights_ = see_weights(config_, layout_, parameters_, rounded_->weights);
   if (gradients_.size()) grads_ = see_weights(config_, layout_, gradients_);
   std::vector<View1<T>> weights, gradients;
   for (auto const& slot : binding_.slots()) {
@@ -74,6 +77,15 @@ void Model<T>::attach() {
     if (gradients_.size()) gradients.push_back(gradient(slot.name));
   }
   binding_.attach(weights, gradients);
+}
+
+template <class T>
+void Model<T>::round_weights(Exec const& exec) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (!rounded_->stale || rounded_->weights.size() == 0) return;
+    kernels::round_all_to_bf16(exec, View1<float const>(parameters_.data(), layout_.decayed()), rounded_->weights);
+    rounded_->stale = false;
+  }
 }
 
 template <class T>
@@ -185,6 +197,8 @@ double Model<T>::loss_and_gradient(Exec const& exec, Batch const& batch, PassOpt
   batch.check(exec, config_.vocabulary);
   expect(batch.targets.size() > 0, "model: a loss needs targets");
   attach_gradients();
+  rounded_->stale = true;  // an optimiser writes through views that it took once
+  round_weights(exec);
   Kokkos::deep_copy(exec, gradients_, T(0));
   int const rows_at_once =
       options.tokens_at_once ? std::clamp(options.tokens_at_once / batch.seq_len(), 1, batch.size()) : batch.size();
@@ -204,9 +218,8 @@ double Model<T>::loss_and_gradient(Exec const& exec, Batch const& batch, PassOpt
     for_logits(exec, weights_, plan, [&](int first, int count, View2<T> const& logits) {
       kernels::cross_entropy_with_gradient<T>(exec, logits, part_of(target, first, count), scale,
                                               part_of(plan.nll, first, count));
-      matmul<T>(exec, logits, Op::plain, weights_.output, Op::plain, rows_of(plan.grad_normed, first, count));
-      matmul<T>(exec, logits, Op::transposed, rows_of(plan.x_normed, first, count), Op::plain, grads_.output,
-                Into::add);
+      linear_backward(exec, rows_of(plan.x_normed, first, count), weights_.output, logits,
+                      rows_of(plan.grad_normed, first, count), grads_.output);
     });
     backward(pass);
     total += kernels::sum(exec, plan.nll, scratch_);

@@ -40,11 +40,16 @@ class Model {
   encoding::Position const& position() const { return binding_.position(); }
   encoding::Binding<T> const& binding() const { return binding_; }
   Layout const& layout() const { return layout_; }
-  View1<T> const& parameters() const { return parameters_; }
+  /// What is written through them counts from the next call of a pass on, where this accessor or parameter() was called
+  /// since the last one: under Precision::bf16 products read a rounded copy. A pass with gradients always reads afresh.
+  View1<T> const& parameters() const {
+    rounded_->stale = true;
+    return parameters_;
+  }
   /// Laid out as the parameters. Memory is taken by the first loss_and_gradient; throws Error before it.
   View1<T> const& gradients() const;
   /// A parameter or its gradient by name, row-major.
-  View1<T> parameter(std::string const& name) const { return see(parameters_, name); }
+  View1<T> parameter(std::string const& name) const { return see(parameters(), name); }
   View1<T> gradient(std::string const& name) const { return see(gradients(), name); }
 
   /// Mean loss in nat per predicted token; the gradients are overwritten with those of that mean. 0 and zero gradients
@@ -85,6 +90,8 @@ class Model {
   void attach();
   View1<T> see(View1<T> const& arena, std::string const& name) const;
   void attach_gradients();
+  /// Brings the rounded copy up to date, where there is one.
+  void round_weights(Exec const& exec);
   /// How many tokens of each row the logits are for.
   int check_logits(Batch const& batch, View2<T> const& logits) const;
   /// f(buffers, first row of the batch) after a forward that keeps nothing, for as many rows at once as is sensible.
@@ -102,6 +109,11 @@ class Model {
   encoding::Binding<T> binding_;
   Layout layout_;
   View1<T> parameters_, gradients_;
+  struct Rounded {
+    View1<BFloat16> weights;  ///< the parameters that decay, all matrices among them; empty under Precision::fp32
+    bool stale = true;
+  };
+  std::shared_ptr<Rounded> rounded_ = std::make_shared<Rounded>();  ///< shared as the parameters are
   Weights<T> weights_, grads_;
   std::vector<std::unique_ptr<Buffers<T>>> buffers_;  ///< the two plans used last, the latest first
   kernels::Scratch<double> scratch_;

@@ -1,9 +1,9 @@
 // Rows of activations seen in place, and the logits of some of them at a time.
 #pragma once
-#include <sextant/kernels/matmul.hpp>
+#include <sextant/base/launch.hpp>
 #include <sextant/model/batch.hpp>
 #include <sextant/model/buffers.hpp>
-#include <sextant/model/weights.hpp>
+#include <sextant/model/linear.hpp>
 
 #include <algorithm>
 
@@ -28,8 +28,7 @@ void for_logits(Exec const& exec, Weights<T> const& weights, Buffers<T> const& b
   for (int first = 0; first < buffers.rows(); first += step) {
     int const count = std::min(step, buffers.rows() - first);
     auto const logits = rows_of(buffers.logits, 0, count);
-    kernels::matmul<T>(exec, rows_of(buffers.x_normed, first, count), kernels::Op::plain, weights.output,
-                       kernels::Op::transposed, logits);
+    linear(exec, false, rows_of(buffers.x_normed, first, count), weights.output, logits);
     body(first, count, logits);
   }
 }
@@ -40,8 +39,8 @@ View2<T> last_rows(Exec const& exec, View2<T> const& x, int seq_len, int last) {
   int const batch = x.extent_int(0) / seq_len, width = x.extent_int(1);
   if (batch == 1 || last == seq_len) return rows_of(x, seq_len - last, batch * last);
   View2<T> const out(uninitialized("sextant::last_rows"), static_cast<std::size_t>(batch * last), x.extent(1));
-  Kokkos::parallel_for(
-      "sextant::last_rows", Kokkos::RangePolicy<Exec>(exec, 0, batch * last), KOKKOS_LAMBDA(int i) {
+  launch(
+      exec, "sextant::last_rows", batch * last, width, KOKKOS_LAMBDA(int i) {
         int const from = i / last * seq_len + seq_len - last + i % last;
         for (int c = 0; c < width; ++c) out(i, c) = x(from, c);
       });

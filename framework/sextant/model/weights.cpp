@@ -42,7 +42,8 @@ void add_layer(Layout& layout, ModelConfig const& config, int layer) {
 template <class T>
 class Finder {
  public:
-  Finder(Layout const& layout, View1<T> const& arena) : layout_(layout), arena_(arena) {}
+  Finder(Layout const& layout, View1<T> const& arena, View1<BFloat16> const& rounded)
+      : layout_(layout), arena_(arena), rounded_(rounded) {}
   View1<T> vector(std::string const& name) const { return vector(name, layout_.find(name).size()); }
   /// The numbers that begin with this slice and, with its neighbours, are `size`.
   View1<T> vector(std::string const& name, std::size_t size) const {
@@ -53,6 +54,13 @@ class Finder {
     Slice const& slice = layout_.find(name);
     return View2<T>(arena_.data() + slice.offset, static_cast<std::size_t>(rows), slice.shape[1]);
   }
+  Projection<T> projection(std::string const& name, int rows) const {
+    Projection<T> out{matrix(name, rows), {}};
+    Slice const& slice = layout_.find(name);
+    if (rounded_.size())
+      out.rounded = View2<BFloat16>(rounded_.data() + slice.offset, static_cast<std::size_t>(rows), slice.shape[1]);
+    return out;
+  }
   NormWeights<T> norm(std::string const& name) const {
     return {vector(name + ".weight"), layout_.has(name + ".bias") ? vector(name + ".bias") : View1<T>()};
   }
@@ -60,6 +68,7 @@ class Finder {
  private:
   Layout const& layout_;
   View1<T> const& arena_;
+  View1<BFloat16> const& rounded_;
 };
 
 template <class T>
@@ -67,17 +76,17 @@ LayerWeights<T> see_layer(ModelConfig const& config, Finder<T> const& find, int 
   auto const name = [&](char const* part) { return layer_name(layer, part); };
   LayerWeights<T> w;
   w.attention_norm = find.norm(name("attention.norm"));
-  w.qkv = find.matrix(name("attention.query.weight"), config.qkv_width());
+  w.qkv = find.projection(name("attention.query.weight"), config.qkv_width());
   if (config.qkv_bias) w.qkv_bias = find.vector(name("attention.query.bias"), config.qkv_width());
-  w.output = find.matrix(name("attention.output.weight"), config.width);
-  if (config.kv_shift) w.shift = find.matrix(name("attention.shift.weight"), 2 * config.kv_heads);
+  w.output = find.projection(name("attention.output.weight"), config.width);
+  if (config.kv_shift) w.shift = find.projection(name("attention.shift.weight"), 2 * config.kv_heads);
   if (config.qk_norm) {
     w.query_norm = find.norm(name("attention.query_norm"));
     w.key_norm = find.norm(name("attention.key_norm"));
   }
   w.mlp_norm = find.norm(name("mlp.norm"));
-  w.mlp_in = find.matrix(name(config.gated() ? "mlp.gate.weight" : "mlp.up.weight"), config.mlp_in_width());
-  w.mlp_down = find.matrix(name("mlp.down.weight"), config.width);
+  w.mlp_in = find.projection(name(config.gated() ? "mlp.gate.weight" : "mlp.up.weight"), config.mlp_in_width());
+  w.mlp_down = find.projection(name("mlp.down.weight"), config.width);
   return w;
 }
 }  // namespace
@@ -98,11 +107,12 @@ Layout make_layout(ModelConfig const& config, std::vector<typename encoding::Bin
 }
 
 template <class T>
-Weights<T> see_weights(ModelConfig const& config, Layout const& layout, View1<T> const& arena) {
-  Finder<T> const find(layout, arena);
+Weights<T> see_weights(ModelConfig const& config, Layout const& layout, View1<T> const& arena,
+                       View1<BFloat16> const& rounded) {
+  Finder<T> const find(layout, arena, rounded);
   Weights<T> w;
   w.embedding = find.matrix("embedding.weight", config.vocabulary);
-  w.output = config.tie_embedding ? w.embedding : find.matrix("output.weight", config.vocabulary);
+  w.output = find.projection(config.tie_embedding ? "embedding.weight" : "output.weight", config.vocabulary);
   w.norm = find.norm("norm");
   for (int layer = 0; layer < config.layers; ++layer) w.layers.push_back(see_layer(config, find, layer));
   return w;
@@ -110,7 +120,7 @@ Weights<T> see_weights(ModelConfig const& config, Layout const& layout, View1<T>
 
 template Layout make_layout<float>(ModelConfig const&, std::vector<encoding::Binding<float>::Slot> const&);
 template Layout make_layout<double>(ModelConfig const&, std::vector<encoding::Binding<double>::Slot> const&);
-template Weights<float> see_weights(ModelConfig const&, Layout const&, View1<float> const&);
-template Weights<double> see_weights(ModelConfig const&, Layout const&, View1<double> const&);
+template Weights<float> see_weights(ModelConfig const&, Layout const&, View1<float> const&, View1<BFloat16> const&);
+template Weights<double> see_weights(ModelConfig const&, Layout const&, View1<double> const&, View1<BFloat16> const&);
 
 }  // namespace sextant::model

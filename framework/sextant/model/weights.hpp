@@ -18,27 +18,36 @@ struct NormWeights {
   View1<T> gain, bias;  ///< bias is empty for rmsnorm
 };
 
+/// A matrix that products read, and under Precision::bf16 the same rounded.
+template <class T>
+struct Projection {
+  View2<T> exact;
+  View2<BFloat16> rounded;  ///< empty under Precision::fp32
+};
+
 template <class T>
 struct LayerWeights {
   NormWeights<T> attention_norm, mlp_norm, query_norm, key_norm;
-  View2<T> qkv;       ///< [(heads + 2 kv_heads) * head_dim, width]
-  View1<T> qkv_bias;  ///< with qkv_bias: [(heads + 2 kv_heads) * head_dim]; else empty
-  View2<T> shift;     ///< with kv_shift: [2 kv_heads, width], gates of the key heads, then of the value heads
-  View2<T> output;    ///< [width, heads * head_dim]
-  View2<T> mlp_in;    ///< [2 mlp_width, width] where gated (gate, then up), [mlp_width, width] for gelu
-  View2<T> mlp_down;  ///< [width, mlp_width]
+  Projection<T> qkv;       ///< [(heads + 2 kv_heads) * head_dim, width]
+  View1<T> qkv_bias;       ///< with qkv_bias: [(heads + 2 kv_heads) * head_dim]; else empty
+  Projection<T> shift;     ///< with kv_shift: [2 kv_heads, width], gates of the key heads, then of the value heads
+  Projection<T> output;    ///< [width, heads * head_dim]
+  Projection<T> mlp_in;    ///< [2 mlp_width, width] where gated (gate, then up), [mlp_width, width] for gelu
+  Projection<T> mlp_down;  ///< [width, mlp_width]
 };
 
 template <class T>
 struct Weights {
-  View2<T> embedding;  ///< [vocabulary, width]
-  View2<T> output;     ///< [vocabulary, width]; the embedding itself when tied
+  View2<T> embedding;    ///< [vocabulary, width]
+  Projection<T> output;  ///< [vocabulary, width]; the embedding itself when tied
   NormWeights<T> norm;
   std::vector<LayerWeights<T>> layers;
 };
 
+/// `rounded` holds the first layout.decayed() entries of the arena, all matrices among them, in bf16, or nothing.
 template <class T>
-Weights<T> see_weights(ModelConfig const& config, Layout const& layout, View1<T> const& arena);
+Weights<T> see_weights(ModelConfig const& config, Layout const& layout, View1<T> const& arena,
+                       View1<BFloat16> const& rounded = {});
 
 template <class T>
 kernels::Norm<T> norm_of(ModelConfig const& config, NormWeights<T> const& weights) {

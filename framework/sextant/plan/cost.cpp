@@ -74,7 +74,8 @@ Cost train_cost(Model const& model, spec::Steps const& steps, PositionFacts cons
   double const tokens = static_cast<double>(steps.rows) * steps.length;
   int const rows = steps.at_once ? std::clamp(*steps.at_once / steps.length, 1, steps.rows) : steps.rows;
   cost.flop = (recompute ? 4 : 3) * forward_flop(model, tokens, steps.length) * steps.steps;
-  cost.bytes = 4 * 4.0 * static_cast<double>(cost.parameters) +
+  double const rounded = steps.precision == spec::Precision::bf16 ? 2 : 0;  // a copy of the weights
+  cost.bytes = (4 * 4.0 + rounded) * static_cast<double>(cost.parameters) +
                activation_bytes(model, rows, steps.length, true, recompute) +
                static_cast<double>(rows) * steps.length * (position.token_bytes + position.kept_bytes);
   cost.seconds = cost.flop / (machine.gflops * 1e9);

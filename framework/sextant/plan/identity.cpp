@@ -87,7 +87,7 @@ json steps_json(spec::Steps const& t) {
               {"optimiser", "adamw"},   {"rate", t.optimiser.rate},    {"betas", t.optimiser.betas},
               {"eps", t.optimiser.eps}, {"decay", t.optimiser.decay},  {"clip", t.optimiser.clip},
               {"schedule", "cosine"},   {"warmup", t.schedule.warmup}, {"floor", t.schedule.floor},
-              {"precision", "fp32"}};
+              {"precision", t.precision == spec::Precision::bf16 ? "bf16" : "fp32"}};
   if (t.at_once) out["at_once"] = *t.at_once;
   return out;
 }

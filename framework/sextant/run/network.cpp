@@ -23,7 +23,9 @@ void draw_positions(encoding::PositionSampler const& sampler, Stream const& stre
 }
 
 Network make_network(plan::TrainStage const& stage, encoding::Registry const& registry, model::Start start) {
-  return Network(config_of(stage.model), make_position(stage.model, stage.position, registry, stage.train.length),
+  model::ModelConfig config = config_of(stage.model);
+  if (stage.train.precision == spec::Precision::bf16) config.precision = model::Precision::bf16;
+  return Network(config, make_position(stage.model, stage.position, registry, stage.train.length),
                  static_cast<std::uint64_t>(stage.seed), start);
 }
 

@@ -247,8 +247,9 @@ std::vector<Field<Doc>> train_fields() {
   };
   for (auto& field : step_fields("train", AT(setting.train))) fields.push_back(std::move(field));
   fields.push_back(key("train.precision", AT(setting.train.precision),
-                       "numbers that weights and activations are held in",
-                       Words<Precision>{{{"fp32", Precision::fp32}}}));
+                       "numbers that matrix products and attention take; sums, norms, softmax, loss and what the "
+                       "optimiser moves stay fp32",
+                       Words<Precision>{{{"fp32", Precision::fp32}, {"bf16", Precision::bf16}}}));
   fields.push_back(
       key("train.seeds", AT(setting.train.seeds), "one run each; 0 is a seed like any other", required, at_least(0)));
   return fields;

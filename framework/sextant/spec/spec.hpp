@@ -63,7 +63,7 @@ struct Data {
 
 enum class Optimiser { adamw };
 enum class ScheduleKind { cosine };
-enum class Precision { fp32 };
+enum class Precision { fp32, bf16 };
 
 /// Optimiser steps, and what each of them reads.
 struct Steps {

@@ -1,0 +1,166 @@
+// Products of bf16 operands with sums in float: oneDNN's bf16 primitives where the CPU has the arithmetic, else float
+// products of widened blocks. Both multiply exactly; they differ in the order of the sums alone.
+#include <sextant/base/launch.hpp>
+#include <sextant/kernels/matmul_bf16_native.hpp>
+#include <sextant/kernels/matmul_blocks.hpp>
+#include <sextant/kernels/simd.hpp>
+
+namespace sextant::kernels {
+namespace {
+using blocks::Block;
+using blocks::Size;
+
+float value(float x) { return round_to_bf16(x); }
+float value(BFloat16 x) { return to_float(x); }
+
+/// op(x) [rows, cols] entry by entry into contiguous memory that keeps x's order.
+template <class To, class X, class Convert>
+Block<To const> converted(Block<X const> x, Op op, int rows, int cols, std::vector<To>& memory, Convert const& convert) {
+  if (op == Op::transposed) std::swap(rows, cols);
+  memory.resize(static_cast<std::size_t>(rows) * cols);
+  for (int i = 0; i < rows; ++i) {
+    X const* const from = x.data + static_cast<std::size_t>(i) * x.stride;
+    To* const to = memory.data() + static_cast<std::size_t>(i) * cols;
+    for (int j = 0; j < cols; ++j) to[j] = convert(from[j]);
+  }
+  return {memory.data(), cols};
+}
+
+template <class B>
+void multiply_widened(Size n, Block<float const> a, Op op_a, Block<B const> b, Op op_b, Block<float> c, Into into) {
+  thread_local std::vector<float> left, right;
+  auto const widen = [](auto x) { return value(x); };
+  blocks::multiply(n, converted(a, op_a, n.rows, n.terms, left, widen), op_a,
+                   converted(b, op_b, n.terms, n.cols, right, widen), op_b, c, into);
+}
+
+template <class B>
+void multiply_native(Size n, Block<float const> a, Op op_a, Block<B const> b, Op op_b, Block<float> c, Into into) {
+  thread_local std::vector<BFloat16> left, right;
+  auto const round = [](float x) { return to_bfloat16(x); };
+  auto const rounded_a = converted(a, op_a, n.rows, n.terms, left, round);
+  Block<BFloat16 const> rounded_b;
+  if constexpr (std::is_same_v<B, BFloat16>)
+    rounded_b = b;
+  else
+    rounded_b = converted(b, op_b, n.terms, n.cols, right, round);
+  blocks::multiply_bf16(n, rounded_a, op_a, rounded_b, op_b, c, into);
+}
+
+using Pairs = simd::VectorOf<float>::Bits;  // of bf16 numbers, the earlier in the lower half
+constexpr int W = simd::width<float>;
+
+Pairs load_pairs(BFloat16 const* from, int count) {
+  Pairs x{};
+  std::memcpy(&x, from, sizeof(BFloat16) * static_cast<std::size_t>(count < 2 * W ? count : 2 * W));
+  return x;
+}
+SEXTANT_INLINE simd::Vec<float> even(Pairs x) { return std::bit_cast<simd::Vec<float>>(x << 16); }
+SEXTANT_INLINE simd::Vec<float> odd(Pairs x) { return std::bit_cast<simd::Vec<float>>(x & 0xFFFF0000u); }
+
+/// A row as columns of bf16 meet it: of every 2 W entries the even ones, then the odd ones; zeros behind the last.
+void split_row(float const* x, int terms, float* to) {
+  for (int k = 0; k < terms; k += 2 * W)
+    for (int lane = 0; lane < 2 * W; ++lane)
+      to[k + lane % 2 * W + lane / 2] = k + lane < terms ? round_to_bf16(x[k + lane]) : 0.0f;
+}
+
+/// c[0 .. cols) = a b^T for one row `a` from split_row(); `cols` rows of b at most, W of them at a time.
+void dots(float const* a, BFloat16 const* b, std::ptrdiff_t b_stride, int cols, int terms, float* c) {
+  for (int j = 0; j < cols; j += W) {
+    BFloat16 const* right[W];
+    for (int k = 0; k < W; ++k) right[k] = b + std::min(j + k, cols - 1) * b_stride;
+    simd::Vec<float> sum[W];
+    simd::unroll<W>([&](auto k) SEXTANT_INLINE_LAMBDA { sum[k] = simd::Vec<float>{}; });
+    auto const add = [&](int d, auto const& load) SEXTANT_INLINE_LAMBDA {
+      auto const left_even = simd::load(a + d), left_odd = simd::load(a + d + W);
+      simd::unroll<W>([&](auto k) SEXTANT_INLINE_LAMBDA {
+        Pairs const x = load(right[k] + d);
+        sum[k] += left_even * even(x);
+        sum[k] += left_odd * odd(x);
+      });
+    };
+    int d = 0;
+    for (; d + 2 * W <= terms; d += 2 * W)
+      add(d, [](BFloat16 const* from) SEXTANT_INLINE_LAMBDA {
+        Pairs x;
+        std::memcpy(&x, from, sizeof x);
+        return x;
+      });
+    if (d < terms) add(d, [&](BFloat16 const* from) SEXTANT_INLINE_LAMBDA { return load_pairs(from, terms - d); });
+    auto const total = simd::sums<float>(sum);
+    std::memcpy(c + j, &total, sizeof(float) * static_cast<std::size_t>(std::min(W, cols - j)));
+  }
+}
+}  // namespace
+
+template <class B>
+void matmul_bf16(Exec const& exec, Matrix<float const> const& a, Op op_a, Matrix<B const> const& b, Op op_b,
+                 Matrix<float> const& c, Into into) {
+  auto const multiply = [](Size n, Block<float const> left, Op op_left, Block<B const> right, Op op_right,
+                           Block<float> out, Into how) {
+    (blocks::has_bf16() ? multiply_native<B> : multiply_widened<B>)(n, left, op_left, right, op_right, out, how);
+  };
+  blocks::matmul(exec, a, op_a, b, op_b, c, into, multiply);
+}
+
+void matmul_few_bf16(Exec const& exec, Matrix<float const> const& a, Matrix<BFloat16 const> const& b,
+                     Matrix<float> const& c) {
+  static thread_local std::vector<float> rows;
+  Size const n = blocks::checked(a, Op::plain, b, Op::transposed, c);
+  int const stride = (n.terms + 2 * W - 1) / (2 * W) * 2 * W;
+  rows.resize(static_cast<std::size_t>(few_rows) * stride);
+  float* const left = rows.data();
+  for (int i = 0; i < n.rows && i < few_rows; ++i) split_row(a.data() + i * a.stride(0), n.terms, left + i * stride);
+  blocks::for_columns(exec, n, [=](int col, int cols) {
+    for (int i = 0; i < n.rows; ++i)
+      dots(left + i * stride, b.data() + col * b.stride(0), b.stride(0), cols, n.terms, c.data() + i * c.stride(0) + col);
+  });
+}
+
+void round_all_to_bf16(Exec const& exec, View1<float const> const& x, View1<BFloat16> const& to) {
+  expect(x.extent(0) == to.extent(0), "round_all_to_bf16: ", x.extent(0), " numbers into ", to.extent(0));
+  constexpr std::int64_t part = 4096;
+  auto const count = static_cast<std::int64_t>(x.extent(0));
+  launch(exec, "sextant::round_to_bf16", (count + part - 1) / part, part, KOKKOS_LAMBDA(std::int64_t n) {
+    for (std::int64_t i = n * part; i < count && i < (n + 1) * part; ++i) to(i) = to_bfloat16(x(i));
+  });
+}
+
+void round_heads_to_bf16(Exec const& exec, Heads<float> const& x) {
+  int const heads = x.extent_int(1), len = x.extent_int(2), dim = x.extent_int(3);
+  launch(exec, "sextant::round_heads", std::int64_t(x.extent_int(0)) * len, std::int64_t(heads) * dim,
+         KOKKOS_LAMBDA(std::int64_t token) {
+           for (int h = 0; h < heads; ++h) {
+             float* const row = &x(static_cast<int>(token / len), h, static_cast<int>(token % len), 0);
+             for (int c = 0; c < dim; ++c) row[c] = round_to_bf16(row[c]);
+           }
+         });
+}
+
+template void matmul_bf16(Exec const&, Matrix<float const> const&, Op, Matrix<float const> const&, Op,
+                          Matrix<float> const&, Into);
+template void matmul_bf16(Exec const&, Matrix<float const> const&, Op, Matrix<BFloat16 const> const&, Op,
+                          Matrix<float> const&, Into);
+
+}  // namespace sextant::kernels
+
+namespace sextant::reference {
+
+template <class B>
+void matmul_bf16(kernels::Matrix<float const> const& a, kernels::Op op_a, kernels::Matrix<B const> const& b,
+                 kernels::Op op_b, kernels::Matrix<float> const& c, kernels::Into into) {
+  auto const rounded = [](auto const& x, char const* label) {
+    View2<float> const out(uninitialized(label), x.extent(0), x.extent(1));
+    for (int i = 0; i < x.extent_int(0); ++i)
+      for (int j = 0; j < x.extent_int(1); ++j) out(i, j) = kernels::value(x(i, j));
+    return kernels::Matrix<float const>(out);
+  };
+  matmul<float>(rounded(a, "a"), op_a, rounded(b, "b"), op_b, c, into);
+}
+template void matmul_bf16(kernels::Matrix<float const> const&, kernels::Op, kernels::Matrix<float const> const&,
+                          kernels::Op, kernels::Matrix<float> const&, kernels::Into);
+template void matmul_bf16(kernels::Matrix<float const> const&, kernels::Op, kernels::Matrix<BFloat16 const> const&,
+                          kernels::Op, kernels::Matrix<float> const&, kernels::Into);
+
+}  // namespace sextant::reference
