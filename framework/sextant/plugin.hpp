@@ -15,8 +15,14 @@ using namespace ::sextant::encoding;
 namespace sextant::encoding {
 template <class P>
 PluginEntry plugin_entry(Description (*describe)()) {
-  PluginEntry entry{describe, nullptr, nullptr};
-  if constexpr (IsScaling<P>)
+  PluginEntry entry{describe, nullptr, nullptr, nullptr};
+  if constexpr (IsTask<P>)
+    entry.make_task = [](Options const& options) -> std::shared_ptr<Task> {
+      P plugin;
+      P::schema().set(plugin, options);
+      return std::make_shared<TaskAdapter<P>>(plugin);
+    };
+  else if constexpr (IsScaling<P>)
     entry.make_scaling = [](Options const& options) -> std::shared_ptr<Scaling> {
       P plugin;
       P::schema().set(plugin, options);

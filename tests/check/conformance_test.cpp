@@ -22,7 +22,7 @@ std::string wrong_file(std::string const& name) { return std::string(SEXTANT_WRO
 
 Conformance report_on(std::string const& name, std::vector<std::string> only = {}) {
   Registry& registry = Registry::global();
-  for (Role role : {Role::encoding, Role::scaling})
+  for (Role role : encoding::all_roles)
     if (registry.has(role, name)) return check::check_plugin(registry, role, name, {.only = only});
   registry.load_file(wrong_file(name));
   return check::check_plugin(registry, registry.loaded().back().role, name, {.only = only});
@@ -178,6 +178,16 @@ TEST_CASE("conformance: the program prints a table or JSON and ends with 0 only 
   CHECK(json["checks"][0]["found"] != json["checks"][0]["expected"]);
 }
 
+TEST_CASE("conformance: a task whose answer does not follow from its question, and one whose rows are too long",
+          "[check][wrong][tasks]") {
+  auto const undetermined = report_on("two_answers");
+  CHECK(undetermined.failures() == std::vector<std::string>{"determined"});
+  CHECK_THAT(undetermined.at("determined").note, ContainsSubstring("the answer is 2 once and 3 another time") ||
+                                                     ContainsSubstring("the answer is 3 once and 2 another time"));
+  auto const too_long = report_on("long_rows");
+  CHECK(too_long.failures() == std::vector<std::string>{"rows"});
+  CHECK_THAT(too_long.at("rows").note, ContainsSubstring("3 tokens, 2 declared"));
+}
 TEST_CASE("conformance: an unknown plugin, check or file and a file that is none are refused", "[check][cli]") {
   auto const refused = [](std::vector<std::string> arguments, std::string const& words) {
     auto const ended = sextant_program(std::move(arguments));

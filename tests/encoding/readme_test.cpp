@@ -14,7 +14,7 @@ using encoding::Role;
 TEST_CASE("readme: every plugin's page lists each option with its default, and no other", "[encoding][docs]") {
   fs::path const source = std::getenv("SEXTANT_SOURCE");
   int pages = 0;
-  for (Role role : {Role::encoding, Role::scaling})
+  for (Role role : encoding::all_roles)
     for (auto const& name : Registry::global().names(role)) {
       std::string const page = read_file(source / "plugins" / name / "README.md");
       ++pages;

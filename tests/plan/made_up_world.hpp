@@ -2,11 +2,13 @@
 #pragma once
 #include <sextant/base/error.hpp>
 #include <sextant/plan/plan.hpp>
+#include <sextant/run/source.hpp>
 
 namespace sextant::test {
 
-/// kjv has 4 000 000 bytes; there is no other text.
+/// kjv has 4 000 000 bytes; there is no other text. Tasks are those of the build.
 inline plan::CorpusFacts made_up_corpus(spec::Data const& data) {
+  if (!data.task.empty()) return run::source_facts(data, encoding::Registry::global(), {});
   expect(data.corpus == "kjv", "there is no text ", data.corpus, "; known: kjv");
   return {.sha256 = std::string(64, 'a'),
           .train = std::llround(4e6 * data.split.train),

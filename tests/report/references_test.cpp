@@ -15,7 +15,7 @@ TEST_CASE("references: every source that a registered plugin states has its entr
           "[report][cite]") {
   auto const& registry = encoding::Registry::global();
   int plugins = 0;
-  for (auto const role : {encoding::Role::encoding, encoding::Role::scaling})
+  for (auto const role : encoding::all_roles)
     for (auto const& name : registry.names(role)) {
       auto const& source = registry.describe(role, name).source;
       INFO(name << ": " << source);

@@ -1,4 +1,5 @@
 #include <sextant/check/conformance_exam.hpp>
+#include <sextant/check/conformance_task.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -145,6 +146,7 @@ std::vector<std::string> conformance_checks() {
 
 Conformance check_plugin(encoding::Registry const& registry, encoding::Role role, std::string const& name,
                          ConformanceSettings const& settings) {
+  if (role == encoding::Role::task) return check_task(registry, name, settings);
   Conformance out{.plugin = name, .file = registry.file_of(role, name).string(), .role = role};
   for (auto const& wanted : settings.only) {
     auto const known = conformance_checks();

@@ -61,7 +61,7 @@ std::string Conformance::table() const {
 
 std::string Conformance::json() const {
   nlohmann::ordered_json root{{"plugin", plugin},
-                              {"role", role == encoding::Role::encoding ? "encoding" : "scaling"},
+                              {"role", noun(role)},
                               {"file", file},
                               {"passed", passed()}};
   root["checks"] = nlohmann::ordered_json::array();

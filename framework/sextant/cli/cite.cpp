@@ -22,11 +22,13 @@ void add_choice(std::vector<Cited>& out, encoding::Registry const& registry, Rol
 std::vector<Cited> of_spec(std::string const& path, encoding::Registry const& registry) {
   spec::Spec const spec = read_spec({.path = path, .tier = {}, .sets = {}, .folder = {}}, registry);
   std::vector<Cited> out{{"this program", "framework definition"}};
-  for (auto const& arm : spec.arms)
+  for (auto const& arm : spec.arms) {
+    for (auto const& task : arm.setting.data.task) add_choice(out, registry, Role::task, task);
     for (auto const& view : arm.views) {
       for (auto const& choice : view.position.encodings) add_choice(out, registry, Role::encoding, choice);
       for (auto const& choice : view.position.scalings) add_choice(out, registry, Role::scaling, choice);
     }
+  }
   for (auto const& source : spec.source) out.push_back({"the study follows", source});
   return out;
 }
@@ -41,7 +43,7 @@ std::vector<Cited> of_study(fs::path const& file) {
 }  // namespace
 
 void add_cite(CLI::App& app, Context& context) {
-  auto* const command = add_command(app, "cite", "BibTeX of every encoding and scaling that a spec or study uses",
+  auto* const command = add_command(app, "cite", "BibTeX of every encoding, scaling and task that a spec or study uses",
                                     {"cite experiments/quickstart > references.bib", "cite results/quickstart --json"});
   auto const path = std::make_shared<std::string>();
   command->add_option("what", *path, "a spec, a study file, or the folder of either")->required();

@@ -68,7 +68,7 @@ std::pair<Role, std::string> find(encoding::Registry& registry, std::string cons
     return {registry.loaded().back().role, registry.loaded().back().name};
   }
   std::vector<std::string> known;
-  for (Role const role : {Role::encoding, Role::scaling}) {
+  for (Role const role : encoding::all_roles) {
     if (registry.has(role, plugin)) return {role, plugin};
     for (auto const& name : registry.names(role)) known.push_back(name);
   }
@@ -118,10 +118,10 @@ void add_plugin(CLI::App& app, Context& context) {
   plugin->require_subcommand(1);
   add_plugin_new(*plugin, context);
   auto* const command =
-      add_command(*plugin, "check", "The conformance suite on one encoding or scaling: exit 0 only if nothing failed",
+      add_command(*plugin, "check", "The conformance suite on one encoding, scaling or task: exit 0 only if nothing failed",
                   {"plugin check alibi", "plugin check ./mine.so --only relative gradient_inputs"});
   auto const a = std::make_shared<Arguments>();
-  command->add_option("plugin", a->plugin, "a registered encoding or scaling, or a plugin's shared object")->required();
+  command->add_option("plugin", a->plugin, "a registered encoding, scaling or task, or a plugin's shared object")->required();
   command->add_option("--only", a->only, "run these checks alone")->type_name("CHECK");
   command->add_flag("--digest", a->digest)->group("");  // for the second process of the check on threads
   takes_json(command, context);

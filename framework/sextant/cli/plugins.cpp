@@ -19,7 +19,7 @@ using encoding::Role;
 using nlohmann::json;
 
 json to_json(encoding::Description const& d) {
-  json out{{"name", d.name},       {"role", d.role == Role::encoding ? "encoding" : "scaling"},
+  json out{{"name", d.name},       {"role", noun(d.role)},
            {"family", d.family},   {"summary", d.summary},
            {"formula", d.formula}, {"source", d.source}};
   out["options"] = json::array();
@@ -96,7 +96,7 @@ std::string example_of(encoding::Registry const& registry, encoding::Description
 }
 
 void print_description(encoding::Registry const& registry, encoding::Description const& d) {
-  fmt::print("{}  ({}, {})\n  {}\n\n", d.name, d.role == Role::encoding ? "encoding" : "scaling", d.family, d.summary);
+  fmt::print("{}  ({}, {})\n  {}\n\n", d.name, noun(d.role), d.family, d.summary);
   if (!d.formula.empty()) fmt::print("formula  {}\n", d.formula);
   fmt::print("source   {}\n", d.source);
   if (auto const example = example_of(registry, d); !example.empty()) fmt::print("example  {}\n", example);
@@ -108,6 +108,7 @@ void print_description(encoding::Registry const& registry, encoding::Description
     if (!o.auto_meaning.empty()) fmt::print("  {:<18} auto: {}\n", "", o.auto_meaning);
   }
   if (d.takes_parts) fmt::print("  {:<18} a list of encodings; required\n", "parts");
+  if (d.role == Role::task) return;
   fmt::print("\nlaws it claims{}\n", d.laws.empty() ? "  none" : "");
   for (auto const& law : d.laws) fmt::print("  {:<18} {}\n", law.name, law.meaning);
 }
@@ -115,16 +116,17 @@ void print_description(encoding::Registry const& registry, encoding::Description
 
 void add_list(CLI::App& app, Context& context) {
   auto* const command = add_command(
-      app, "list", "Print what there is: encodings, scalings, corpora, plots, plugins",
+      app, "list", "Print what there is: encodings, scalings, tasks, corpora, plots, plugins",
       {"list encodings", "list scalings --json", "list plugins", "list --matrix", "list --matrix --markdown"});
   static std::map<std::string, std::function<void(Context&)>> const kinds = {
       {"encodings", [](Context& c) { list_plugins(c.registry(), Role::encoding, c.json); }},
       {"scalings", [](Context& c) { list_plugins(c.registry(), Role::scaling, c.json); }},
+      {"tasks", [](Context& c) { list_plugins(c.registry(), Role::task, c.json); }},
       {"plugins", [](Context& c) { list_files(c.registry(), c.json); }},
       {"corpora", [](Context& c) { list_corpora(c.json); }},
       {"plots", [](Context& c) { list_plots(c.json); }}};
   auto const kind = std::make_shared<std::string>("encodings");
-  command->add_option("kind", *kind, "encodings (default), scalings, plugins, corpora or plots");
+  command->add_option("kind", *kind, "encodings (default), scalings, tasks, plugins, corpora or plots");
   auto const matrix = std::make_shared<bool>(false), markdown = std::make_shared<bool>(false);
   auto* const flag = command->add_flag("--matrix", *matrix, "what composes with what, and why the rest does not");
   command->add_flag("--markdown", *markdown, "with --matrix: tables in Markdown")->needs(flag);
@@ -145,10 +147,10 @@ void add_list(CLI::App& app, Context& context) {
 }
 
 void add_describe(CLI::App& app, Context& context) {
-  auto* const command = add_command(app, "describe", "Everything about one encoding, one scaling, or the spec format",
+  auto* const command = add_command(app, "describe", "Everything about one encoding, scaling or task, or the spec format",
                                     {"describe rope", "describe yarn --json", "describe spec"});
   auto const name = std::make_shared<std::string>();
-  command->add_option("name", *name, "an encoding, a scaling, or the word spec")->required();
+  command->add_option("name", *name, "an encoding, a scaling, a task, or the word spec")->required();
   takes_json(command, context);
   command->callback([name, &context] {
     if (*name == "spec") {
@@ -158,7 +160,7 @@ void add_describe(CLI::App& app, Context& context) {
     }
     auto& registry = context.registry();
     bool found = false;
-    for (auto const role : {Role::encoding, Role::scaling}) {
+    for (auto const role : encoding::all_roles) {
       if (!registry.has(role, *name)) continue;
       found = true;
       if (context.json)
@@ -166,9 +168,10 @@ void add_describe(CLI::App& app, Context& context) {
       else
         print_description(registry, registry.describe(role, *name));
     }
-    std::vector<std::string> known = registry.names(Role::encoding);
-    for (auto const& scaling : registry.names(Role::scaling)) known.push_back(scaling);
-    expect(found, "describe: there is no encoding or scaling ", *name, did_you_mean(*name, known));
+    std::vector<std::string> known;
+    for (auto const role : encoding::all_roles)
+      for (auto const& each : registry.names(role)) known.push_back(each);
+    expect(found, "describe: there is no encoding, scaling or task ", *name, did_you_mean(*name, known));
   });
 }
 

@@ -1,7 +1,7 @@
 #include <sextant/base/file.hpp>
 #include <sextant/cli/specs.hpp>
 #include <sextant/run/start.hpp>
-#include <sextant/run/text.hpp>
+#include <sextant/run/source.hpp>
 #include <sextant/spec/choices.hpp>
 #include <sextant/spec/number.hpp>
 #include <sextant/spec/yaml.hpp>
@@ -63,7 +63,9 @@ plan::Plan plan_of(spec::Spec const& spec, encoding::Registry const& registry, i
   plan::Machine machine;
   machine.memory = plan::available_memory();
   if (double const known = known_gflops(threads_of(threads)); known > 0) machine.gflops = known;
-  auto const corpus = [](spec::Data const& data) { return run::facts_of(data, tasks::default_cache()); };
+  auto const corpus = [&registry](spec::Data const& data) {
+    return run::source_facts(data, registry, tasks::default_cache());
+  };
   return plan::make_plan(spec, plan::world_of(registry, corpus, machine));
 }
 

@@ -102,7 +102,7 @@ results::Group file_of(Publication const& about, extend::Work const& work, std::
   study.provenance = run::program_provenance(context.command_line, about.started);
   std::vector<encoding::PositionChoice> positions;
   for (auto const& arm : work.arms) positions.push_back(arm.position);
-  run::add_plugins(study.provenance, positions, work.registry);
+  run::add_plugins(study.provenance, positions, {}, work.registry);
   study.provenance.inputs.push_back({.name = work.subject.name, .kind = "model", .sha256 = work.subject.sha256});
   for (auto const& document : work.documents)
     study.provenance.inputs.push_back({.name = document.name, .kind = "text", .sha256 = document.sha256});

@@ -3,6 +3,7 @@
 #pragma once
 #include <sextant/base/error.hpp>
 #include <sextant/encoding/bias_adapter.hpp>
+#include <sextant/encoding/task.hpp>
 
 namespace sextant::encoding {
 
@@ -84,12 +85,13 @@ SEXTANT_FLAG(follows_length)
 template <class P>
 Description describe_plugin(char const* name, char const* source) {
   Description d{.name = name, .source = source};
-  d.role = IsScaling<P> ? Role::scaling : Role::encoding;
+  d.role = IsTask<P> ? Role::task : IsScaling<P> ? Role::scaling : Role::encoding;
   if constexpr (requires { P::summary; }) d.summary = P::summary;
   if constexpr (requires { P::formula; }) d.formula = P::formula;
   d.options = P::schema().options();
   d.takes_parts = HasParts<P>;
   std::vector<std::string> family;
+  if constexpr (IsTask<P>) family.push_back("task");
   if constexpr (HasParts<P>) family.push_back("composite");
   if constexpr (HasEmbed<P> || HasEmbedTable<P>) family.push_back("absolute");
   if constexpr (HasRotary<P>) family.push_back("rotary");

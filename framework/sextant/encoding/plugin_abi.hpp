@@ -4,7 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#define SEXTANT_PLUGIN_API 3
+#define SEXTANT_PLUGIN_API 4
 
 #define SEXTANT_STRING_(x) #x
 #define SEXTANT_STRING(x) SEXTANT_STRING_(x)
@@ -58,6 +58,7 @@ struct PluginEntry {
   Description (*describe)();
   std::shared_ptr<Encoding> (*make_encoding)(Options const&);
   std::shared_ptr<Scaling> (*make_scaling)(Options const&);
+  std::shared_ptr<Task> (*make_task)(Options const&);
 };
 
 }  // namespace sextant::encoding

@@ -2,6 +2,7 @@
 #include <sextant/encoding/encoding.hpp>
 #include <sextant/encoding/plugin_abi.hpp>
 #include <sextant/encoding/registry.hpp>
+#include <sextant/encoding/task.hpp>
 
 #include <boost/dll/runtime_symbol_info.hpp>
 #include <boost/dll/shared_library.hpp>
@@ -24,9 +25,11 @@ struct Registry::Entry {
   PluginEntry const* plugin;
 };
 
-namespace {
-char const* noun(Role role) { return role == Role::encoding ? "encoding" : "scaling"; }
+char const* noun(Role role) {
+  return role == Role::encoding ? "encoding" : role == Role::scaling ? "scaling" : "task";
+}
 
+namespace {
 /// Kept for the life of the process: code must outlive every object, exception and virtual table that came from it.
 std::vector<dll::shared_library>& kept_libraries() {
   static auto* kept = new std::vector<dll::shared_library>;
@@ -210,6 +213,20 @@ std::shared_ptr<Scaling const> Registry::make_scaling(Choice const& choice) cons
   Choice const full = complete(Role::scaling, choice);
   Entry const& entry = find(Role::scaling, full.use);
   auto made = entry.plugin->make_scaling(full.options);
+  made->description_ = entry.description;
+  made->choice_ = full;
+  return made;
+}
+
+std::shared_ptr<Task const> Registry::make_task(Choice const& choice) const {
+  Choice const full = complete(Role::task, choice);
+  Entry const& entry = find(Role::task, full.use);
+  std::shared_ptr<Task> made;
+  try {
+    made = entry.plugin->make_task(full.options);
+  } catch (Error const& error) {
+    fail(full.use, ": ", error.what());
+  }
   made->description_ = entry.description;
   made->choice_ = full;
   return made;

@@ -1,4 +1,4 @@
-// Finds plugins, loads them and makes encodings and scalings by name.
+// Finds plugins, loads them and makes encodings, scalings and tasks by name.
 #pragma once
 #include <sextant/encoding/choice.hpp>
 
@@ -11,8 +11,12 @@ namespace sextant::encoding {
 
 class Encoding;
 class Scaling;
+class Task;
 
-enum class Role { encoding, scaling };
+enum class Role { encoding, scaling, task };
+inline constexpr Role all_roles[] = {Role::encoding, Role::scaling, Role::task};
+/// "encoding", "scaling", "task".
+char const* noun(Role role);
 
 /// One promise of a plugin that `plugin check` holds it to and `describe` prints.
 struct Law {
@@ -78,6 +82,7 @@ class Registry {
 
   std::shared_ptr<Encoding const> make_encoding(Choice const& choice) const;
   std::shared_ptr<Scaling const> make_scaling(Choice const& choice) const;
+  std::shared_ptr<Task const> make_task(Choice const& choice) const;
 
   struct Entry;
 

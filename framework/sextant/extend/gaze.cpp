@@ -1,41 +1,11 @@
 #include <sextant/extend/gaze.hpp>
 #include <sextant/extend/passes.hpp>
-#include <sextant/kernels/attention_statistics.hpp>
 #include <sextant/results/table.hpp>
+#include <sextant/run/look.hpp>
 #include <sextant/run/stop.hpp>
 #include <sextant/statistics/sample.hpp>
 
 namespace sextant::extend {
-namespace {
-
-struct Sums {
-  std::vector<double> entropy, spread;  // [layer, head]
-};
-
-/// Means over `count` rows, evenly spread over the last half of the text.
-Sums look(Exec const& exec, run::Network& network, std::span<std::int32_t const> tokens, int count) {
-  auto const& config = network.config();
-  int const length = static_cast<int>(tokens.size());
-  std::size_t const cells = static_cast<std::size_t>(config.layers) * static_cast<std::size_t>(config.heads);
-  Sums out{std::vector<double>(cells), std::vector<double>(cells)};
-  model::Batch batch;
-  batch.tokens = View2<int>("tokens", 1, length);
-  std::copy(tokens.begin(), tokens.end(), batch.tokens.data());
-  network.each_layer(exec, batch, [&](run::Network::LayerView const& view) {
-    Kokkos::parallel_for("sextant::look", Kokkos::RangePolicy<Exec>(exec, 0, config.heads), [&](int head) {
-      for (int n = 0; n < count; ++n) {
-        int const row = length - 1 - n * (length / 2) / count;
-        auto const found = kernels::row_statistics(view.attention, 0, head, row);
-        out.entropy[static_cast<std::size_t>(view.layer * config.heads + head)] += found.entropy / count;
-        out.spread[static_cast<std::size_t>(view.layer * config.heads + head)] += found.spread / count;
-      }
-    });
-    exec.fence();
-  });
-  return out;
-}
-}  // namespace
-
 results::Group measure_attention(Exec const& exec, Work const& work, Arm const& arm, run::Progress& progress) {
   auto const& lengths = work.settings.lengths;
   auto const& config = work.subject.network->config();
@@ -47,7 +17,7 @@ results::Group measure_attention(Exec const& exec, Work const& work, Arm const& 
     auto network = seen_by(work, arm, lengths[n]);
     auto const& text = work.documents.front().tokens;
     int const count = std::min(work.settings.rows, lengths[n] / 2);
-    auto const found = look(exec, network, std::span(text).subspan(0, static_cast<std::size_t>(lengths[n])), count);
+    auto const found = run::look(exec, network, std::span(text).subspan(0, static_cast<std::size_t>(lengths[n])), count);
     entropy.insert(entropy.end(), found.entropy.begin(), found.entropy.end());
     spread.insert(spread.end(), found.spread.begin(), found.spread.end());
     auto const add = [&](char const* metric, std::vector<double> const& values, char const* units) {

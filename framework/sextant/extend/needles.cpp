@@ -4,9 +4,10 @@
 #include <sextant/kernels/loss.hpp>
 #include <sextant/results/table.hpp>
 #include <sextant/run/stop.hpp>
+#include <sextant/tasks/passkey.hpp>
 
 #include <algorithm>
-#include <cmath>
+#include <span>
 
 namespace sextant::extend {
 Answer answer_of(Exec const& exec, run::Network& network, Needle const& needle) {
@@ -34,25 +35,14 @@ Answer answer_of(Exec const& exec, run::Network& network, Needle const& needle) 
 int passkey(std::uint64_t number) { return 10000 + static_cast<int>(Stream(1, "passkey").below(90000, number)); }
 
 Needle make_needle(Subject const& subject, Document const& document, int length, double depth, int key) {
-  auto const told = subject.encode(text("\nThe pass key is ", key, ". Remember it. ", key, " is the pass key.\n"));
-  auto const asked = subject.encode("\nWhat is the pass key? The pass key is");
-  auto const answer = subject.encode(text(" ", key));
+  auto const told = subject.encode(tasks::passkey_told(key)), asked = subject.encode(tasks::passkey_asked());
+  auto const answer = subject.encode(tasks::passkey_answer(key));
   std::size_t const around = told.size() + asked.size() + answer.size();
   expect(static_cast<std::size_t>(length) + 1 >= around + 2, "a passkey takes ", around, " tokens, and the length is ",
          length, "; expected a longer one");
   std::size_t const hay = static_cast<std::size_t>(length) + 1 - around;
   expect(document.tokens.size() >= hay, document.name, " has ", document.tokens.size(), " tokens, expected ", hay);
-  auto const before = static_cast<std::size_t>(std::llround(depth * static_cast<double>(hay)));
-  Needle out;
-  auto const add = [&](auto begin, auto end) { out.tokens.insert(out.tokens.end(), begin, end); };
-  auto const text_at = [&](std::size_t n) { return document.tokens.begin() + static_cast<std::ptrdiff_t>(n); };
-  add(text_at(0), text_at(before));
-  add(told.begin(), told.end());
-  add(text_at(before), text_at(hay));
-  add(asked.begin(), asked.end());
-  add(answer.begin(), answer.end());
-  out.answer = static_cast<int>(answer.size());
-  return out;
+  return {tasks::hide(std::span(document.tokens).first(hay), depth, told, asked, answer), static_cast<int>(answer.size())};
 }
 
 results::Group measure_needles(Exec const& exec, Work const& work, Arm const& arm, run::Progress& progress) {

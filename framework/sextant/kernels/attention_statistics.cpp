@@ -6,7 +6,7 @@
 namespace sextant::kernels {
 
 template <class T>
-RowStatistics row_statistics(AttentionInput<T> const& in, int b, int h, int i) {
+RowStatistics row_statistics(AttentionInput<T> const& in, int b, int h, int i, std::vector<double>* weights) {
   int const at_once = reference::Rows<T>::at_once(in);
   reference::Rows<T> const rows(in, b, h / at_once * at_once, i);
   auto const& row = rows.row[static_cast<std::size_t>(h % at_once)];
@@ -18,6 +18,7 @@ RowStatistics row_statistics(AttentionInput<T> const& in, int b, int h, int i) {
       sum += static_cast<double>(logit);
       most = std::max(most, static_cast<double>(logit));
     }
+  if (weights) weights->assign(row.logit.size(), 0);
   if (out.seen == 0) return out;
   out.mean = sum / static_cast<double>(out.seen);
   double mass = 0, square = 0, weighted = 0, away = 0;
@@ -28,6 +29,7 @@ RowStatistics row_statistics(AttentionInput<T> const& in, int b, int h, int i) {
     double const logit = static_cast<double>(row.logit[j]), weight = std::exp(logit - most);
     square += (logit - out.mean) * (logit - out.mean);
     mass += weight;
+    if (weights) (*weights)[j] = weight;
     weighted += weight * (logit - most);
     if (query) away += weight * std::abs(*query - keys[j]);
   }
@@ -35,10 +37,12 @@ RowStatistics row_statistics(AttentionInput<T> const& in, int b, int h, int i) {
   out.entropy = std::log(mass) - weighted / mass;
   out.sharpest = 1 / mass;
   out.distance = away / mass;
+  if (weights)
+    for (double& weight : *weights) weight /= mass;
   return out;
 }
 
-template RowStatistics row_statistics(AttentionInput<float> const&, int, int, int);
-template RowStatistics row_statistics(AttentionInput<double> const&, int, int, int);
+template RowStatistics row_statistics(AttentionInput<float> const&, int, int, int, std::vector<double>*);
+template RowStatistics row_statistics(AttentionInput<double> const&, int, int, int, std::vector<double>*);
 
 }  // namespace sextant::kernels

@@ -2,6 +2,8 @@
 #pragma once
 #include <sextant/kernels/attention.hpp>
 
+#include <vector>
+
 namespace sextant::kernels {
 
 struct RowStatistics {
@@ -13,8 +15,9 @@ struct RowStatistics {
   std::int64_t seen = 0;  ///< keys that the row sees; with 0 all else is 0
 };
 
-/// Row `i` of query head `h` of batch row `b`: O(keys x head_dim) work and memory, logits in double.
+/// Row `i` of query head `h` of batch row `b`: O(keys x head_dim) work and memory, logits in double. `weights`,
+/// when given, become those of all keys, 0 where the row sees none.
 template <class T>
-RowStatistics row_statistics(AttentionInput<T> const& in, int b, int h, int i);
+RowStatistics row_statistics(AttentionInput<T> const& in, int b, int h, int i, std::vector<double>* weights = nullptr);
 
 }  // namespace sextant::kernels

@@ -1,5 +1,6 @@
 #include <sextant/base/file.hpp>
 #include <sextant/plan/identity.hpp>
+#include <sextant/spec/probes.hpp>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -71,6 +72,7 @@ json model_json(spec::Model const& m) {
 }
 
 json data_json(spec::Data const& d, World const& world) {
+  if (!d.task.empty()) return {{"task", choice_json(d.task[0], Role::task, world)}};
   auto const facts = world.corpus(d);
   json data = {{"corpus", facts.sha256},
                {"tokens", facts.tokenizer_sha256.empty() ? "bytes" : facts.tokenizer_sha256},
@@ -109,12 +111,13 @@ std::string canonical_train(TrainStage const& stage, World const& world) {
 std::string canonical_evaluate(EvaluateStage const& stage, World const& world) {
   auto keep = stage.evaluation.keep;
   std::sort(keep.begin(), keep.end());
+  bool const loss = stage.evaluation.use == spec::Probe::lm_loss;
   json const all = {{"stage", "evaluate"},
                     {"numerics", numerics_revision},
                     {"weights", stage.train_id},
                     {"test", stage.data.split.test},
                     {"position", position_json(stage.position, world)},
-                    {"probe", "lm_loss"},
+                    {"probe", spec::facts_of(stage.evaluation.use).name},
                     {"name", stage.evaluation.name},  // the record bears it
                     {"length", stage.length},
                     {"span", stage.span},
@@ -122,7 +125,7 @@ std::string canonical_evaluate(EvaluateStage const& stage, World const& world) {
                     {"rows", stage.rows},
                     {"context", stage.seen()},
                     {"keep", keep},
-                    {"record", 2}};  // 2: with the values of each window
+                    {"record", loss ? 2 : 1}};  // of lm_loss 2: with the values of each window
   return all.dump();
 }
 

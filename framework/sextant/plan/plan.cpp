@@ -45,13 +45,15 @@ class Planner {
     try {
       return world_.corpus(arm.setting.data);
     } catch (Error const& error) {
-      fail(at(arm.setting.places, "data.corpus"), ": data.corpus: ", error.what());
+      std::string const key = arm.setting.data.task.empty() ? "data.corpus" : "data.task";
+      fail(at(arm.setting.places, key), ": ", key, ": ", error.what());
     }
   }
 
   void check_text(Arm const& arm) {
     auto const& setting = arm.setting;
     auto const facts = corpus(arm);
+    if (facts.row_length) return check_task(arm, facts);
     std::int64_t const test = facts.test;
     auto const check_length = [&](char const* key, int length) {
       expect(facts.train > length, at(setting.places, key), ": ", key, " is ", length, ", but ", setting.data.corpus,
@@ -69,6 +71,26 @@ class Planner {
              evaluation.windows, ", but ", test, " test tokens hold ", places, " windows of ", evaluation.span(),
              "; expected at most that many");
     }
+  }
+
+  void check_task(Arm const& arm, CorpusFacts const& facts) {
+    auto const& setting = arm.setting;
+    auto const row_of = [&](std::string const& key, int length) {
+      try {
+        return facts.row_length(length);
+      } catch (Error const& error) {
+        fail(at(setting.places, key), ": ", key, ": ", setting.data.task[0].use, ": ", error.what());
+      }
+    };
+    int const needed = row_of("data.task", facts.longest);
+    auto const check_length = [&](char const* key, int length) {
+      expect(length >= needed, at(setting.places, key), ": ", key, " is ", length, ", but ", setting.data.task[0].use,
+             " of lengths up to ", facts.longest, " has rows of ", needed, " tokens; expected at least that");
+    };
+    check_length("train.length", setting.train.length);
+    if (setting.tune) check_length("tune.length", setting.tune.length);
+    for (std::size_t i = 0; i < setting.evaluate.size(); ++i)
+      for (int const length : setting.evaluate[i].lengths) row_of("evaluate." + std::to_string(i) + ".lengths", length);
   }
 
   // Longest row that the arm's model was trained or tuned at.
@@ -236,7 +258,9 @@ class Planner {
     stage.view = view.label;
     stage.labels = arm.labels;
     stage.labels.insert(view.labels.begin(), view.labels.end());
+    auto const data = corpus(arm);
     stage.length = length;
+    stage.row = data.row_length ? data.row_length(length) : length;
     stage.span = evaluation.span();
     stage.evaluation = evaluation;
     stage.model = arm.setting.model;

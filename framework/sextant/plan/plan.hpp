@@ -38,7 +38,8 @@ struct EvaluateStage {
   std::string arm, view;
   spec::Labels labels;  ///< of the arm and of the view
   std::int64_t seed = 0;
-  int length = 0;  ///< tokens
+  int length = 0;  ///< tokens, or what a length of the task counts
+  int row = 0;     ///< tokens of a row: length, or as many as an example of that length takes at most
   int span = 0;    ///< longest length of the evaluation: where its windows lie
   int rows = 0;    ///< windows in one forward pass
   spec::Evaluation evaluation;
@@ -47,8 +48,8 @@ struct EvaluateStage {
   encoding::PositionChoice position;  ///< `factor: auto` settled for the tokens seen
   bool repeats = false;               ///< its id stands earlier: one record for two views that coincide here
   Cost cost;
-  /// Tokens that the model sees at once: length, or the evaluation's context if that is shorter.
-  int seen() const { return evaluation.context && *evaluation.context < length ? *evaluation.context : length; }
+  /// Tokens that the model sees at once: row, or the evaluation's context if that is shorter.
+  int seen() const { return evaluation.context && *evaluation.context < row ? *evaluation.context : row; }
 };
 
 struct Plan {
@@ -67,6 +68,9 @@ struct CorpusFacts {
   std::int64_t train = 0, test = 0;  ///< tokens
   std::string tokenizer_sha256;      ///< empty: tokens are bytes
   int vocabulary = 256;
+  /// Tokens of a task's row of this length; throws Error where it has none. Empty: a text, whose length is in tokens.
+  std::function<int(int length)> row_length;
+  int longest = 0;  ///< length of the task's longest training example
 };
 
 /// What a plan needs to know and a spec does not say.

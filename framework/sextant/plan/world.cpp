@@ -59,8 +59,8 @@ World world_of(encoding::Registry const& registry, std::function<CorpusFacts(spe
   world.corpus = [corpus = std::move(corpus),
                   known = std::make_shared<std::map<std::string, CorpusFacts>>()](spec::Data const& data) {
     auto const& split = data.split;
-    std::string const key =
-        text(data.corpus, '\n', data.tokens, '\n', split.train, ' ', split.test, ' ', static_cast<int>(split.cut));
+    if (!data.task.empty()) return corpus(data);
+    std::string const key = text(data.corpus, '\n', data.tokens, '\n', split.train, ' ', split.test, ' ', static_cast<int>(split.cut));
     auto it = known->find(key);
     if (it == known->end()) it = known->emplace(key, corpus(data)).first;
     return it->second;

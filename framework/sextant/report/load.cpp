@@ -110,12 +110,12 @@ RunView run_of(std::string const& id, Group const& group) {
   return out;
 }
 
-// The one value of train.length over all runs that state it.
-std::optional<std::int64_t> trained_length_of(StudyView const& study) {
+// The one value of a key over all runs that state it.
+std::optional<std::int64_t> one_value_of(StudyView const& study, std::string const& wanted) {
   std::set<std::int64_t> found;
   for (auto const& run : study.runs)
     for (auto const& [key, value] : run.config) {
-      if (key != "train.length") continue;
+      if (key != wanted) continue;
       std::int64_t length = 0;
       if (std::from_chars(value.data(), value.data() + value.size(), length).ec == std::errc()) found.insert(length);
     }
@@ -139,6 +139,12 @@ void read_search(StudyView& out, Group const& from) {
     one.objective = from.attribute<std::string>("objective");
     out.search.push_back(std::move(one));
   }
+}
+
+// Of a task what its lengths count, else tokens.
+std::optional<std::int64_t> trained_length_of(StudyView const& study) {
+  auto const of_task = one_value_of(study, "train.longest_example");
+  return of_task ? of_task : one_value_of(study, "train.length");
 }
 
 void read_provenance(StudyView& out, Group const& from) {

@@ -325,13 +325,67 @@ std::optional<Chart> search_factors(StudyView const& study, Looks const& looks) 
   return chart;
 }
 
+namespace {
+// One metric of the probes by length: an arm a line, the band its interval over seeds.
+std::optional<Chart> metric_by_length(StudyView const& study, Looks const& looks, char const* id,
+                                      std::vector<std::string> const& metrics, std::string const& title,
+                                      std::string const& caption) {
+  auto const all = quantities_of(study);
+  auto const found = std::find_if(all.begin(), all.end(), [&](Quantity const& q) {
+    return std::find(metrics.begin(), metrics.end(), q.metric) != metrics.end();
+  });
+  if (found == all.end()) return std::nullopt;
+  CompareOptions options;
+  options.probe = found->probe;
+  options.region = found->region;
+  options.metric = found->metric;
+  Comparison const comparison = compare(study, options);
+  Chart chart;
+  chart.id = id;
+  chart.lines = lines_of(comparison, looks, false, chart);
+  auto const y = value_axis(chart.lines, with_units(found->metric, comparison.units == "1" ? "" : comparison.units));
+  if (!y) return std::nullopt;
+  chart.y = *y;
+  chart.x = log2_axis(static_cast<double>(comparison.lengths.front()), static_cast<double>(comparison.lengths.back()), 12,
+                      "length");
+  chart.trained = trained_mark(study);
+  chart.title = title;
+  chart.description = cat({found->probe, " ", found->metric, " against length for ", labels_of(chart.lines), "."});
+  chart.caption = cat({caption, " ", seeds_phrase(study)});
+  return chart;
+}
+
+}  // namespace
+
+std::optional<Chart> accuracy_by_length(StudyView const& study, Looks const& looks) {
+  return metric_by_length(study, looks, "accuracy_by_length", {"exact", "token"}, "Answers right, by length",
+                          "Share of whole answers that are right, on examples that no training row shows. Higher is better.");
+}
+std::optional<Chart> attention_distance(StudyView const& study, Looks const& looks) {
+  return metric_by_length(study, looks, "attention_distance", {"distance95", "distance90", "distance50"},
+                          "How far attention's weight lies",
+                          "Distance within which so much of the weight lies, mean over heads and rows. Each head's is in the file.");
+}
+std::optional<Chart> entropy_by_length(StudyView const& study, Looks const& looks) {
+  return metric_by_length(study, looks, "entropy_by_length", {"entropy"}, "Entropy of attention, by length",
+                          "Entropy of a row's weights, mean over heads and rows: ln n where n keys share the weight evenly.");
+}
+std::optional<Chart> score_spread_by_length(StudyView const& study, Looks const& looks) {
+  return metric_by_length(study, looks, "score_spread_by_length", {"spread"}, "Spread of the scores, by length",
+                          "Standard deviation of the logits that a row sees, mean over heads and rows.");
+}
+
 std::vector<Plot> const& plots() {
   static std::vector<Plot> const all{
       {"extrapolation", "loss against length, band over seeds, trained length marked", extrapolation},
       {"learning_curves", "training loss against step, band over seeds", learning_curves},
       {"per_position", "loss by position in the longest window", per_position},
       {"search_progress", "best objective of a search by evaluation, a line a method", search_progress},
-      {"search_factors", "divisors of frequencies that a search found, by pair", search_factors}};
+      {"search_factors", "divisors of frequencies that a search found, by pair", search_factors},
+      {"accuracy_by_length", "share of right answers to a task by length, band over seeds", accuracy_by_length},
+      {"attention_distance", "distance that holds 95 % of attention's weight, by length", attention_distance},
+      {"entropy_by_length", "entropy of attention's weights by length", entropy_by_length},
+      {"score_spread_by_length", "standard deviation of the logits by length", score_spread_by_length}};
   return all;
 }
 

@@ -43,4 +43,10 @@ std::optional<Chart> search_factors(StudyView const& study, Looks const& looks);
 /// Loss by position in the longest window that positions were kept for, in at most 64 equal bins.
 std::optional<Chart> per_position(StudyView const& study, Looks const& looks);
 
+/// Right answers to a task, reach and entropy of attention, spread of its logits: by length, an arm a line with its band.
+std::optional<Chart> accuracy_by_length(StudyView const& study, Looks const& looks);
+std::optional<Chart> attention_distance(StudyView const& study, Looks const& looks);
+std::optional<Chart> entropy_by_length(StudyView const& study, Looks const& looks);
+std::optional<Chart> score_spread_by_length(StudyView const& study, Looks const& looks);
+
 }  // namespace sextant::report

@@ -62,7 +62,7 @@ bool StudyView::is_control(std::string const& probe) const {
 }
 
 bool lower_is_better(std::string const& metric) {
-  for (char const* const higher : {"accuracy", "correct", "recall", "exact", "score", "speed"})
+  for (char const* const higher : {"accuracy", "correct", "recall", "exact", "token", "gain", "score", "speed"})
     if (metric.find(higher) != std::string::npos) return false;
   return true;
 }

@@ -46,6 +46,7 @@ Network first_network(plan::TrainStage const& stage, encoding::Registry const& r
 }
 
 nlohmann::ordered_json note_of(plan::TrainStage const& stage, Network const& network, fs::path const& cache) {
+  if (!stage.data.task.empty()) return nlohmann::ordered_json::object();  // its tokens are no text's
   pretrained::Description description;
   description.family = "sextant";
   description.config = network.config();

@@ -36,12 +36,17 @@ results::Provenance program_provenance(std::string const& command_line, std::str
 }
 
 void add_plugins(results::Provenance& provenance, std::vector<encoding::PositionChoice> const& positions,
+                 std::vector<encoding::Choice> const& tasks,
                  encoding::Registry const& registry) {
-  for (auto const role : {encoding::Role::encoding, encoding::Role::scaling}) {
+  using encoding::Role;
+  for (auto const role : encoding::all_roles) {
     std::set<std::string> names;
-    for (auto const& position : positions)
-      for (auto const& choice : role == encoding::Role::encoding ? position.encodings : position.scalings)
-        collect(choice, names);
+    for (auto const& position : positions) {
+      if (role == Role::task) continue;
+      for (auto const& choice : role == Role::encoding ? position.encodings : position.scalings) collect(choice, names);
+    }
+    for (auto const& task : tasks)
+      if (role == Role::task) collect(task, names);
     for (auto const& name : names) {
       auto const& file = registry.file_of(role, name);
       provenance.plugins.push_back({.name = name,

@@ -11,8 +11,9 @@ namespace sextant::run {
 /// Machine, compiler, sources, threads; finished now. Plugins and inputs are the caller's.
 results::Provenance program_provenance(std::string const& command_line, std::string const& started);
 
-/// Every plugin that these position blocks name, once, encodings first.
+/// Every plugin that these position blocks and tasks name, once: encodings, scalings, tasks.
 void add_plugins(results::Provenance& provenance, std::vector<encoding::PositionChoice> const& positions,
+                 std::vector<encoding::Choice> const& tasks,
                  encoding::Registry const& registry);
 
 }  // namespace sextant::run

@@ -22,14 +22,18 @@ results::Provenance provenance_of(plan::Plan const& plan, encoding::Registry con
   results::Provenance p = program_provenance(options.command_line, started);
   std::vector<encoding::PositionChoice> positions;
   std::set<std::string> corpora;
+  std::vector<encoding::Choice> tasks;
   std::map<std::string, spec::Model> models;  // by sha256
   for (auto const& stage : plan.train) {
     positions.push_back(stage.position);
-    corpora.insert(stage.data.corpus);
+    if (stage.data.task.empty())
+      corpora.insert(stage.data.corpus);
+    else
+      tasks.push_back(stage.data.task[0]);
     if (!stage.model.from.empty()) models.emplace(stage.model.sha256, stage.model);
   }
   for (auto const& stage : plan.evaluate) positions.push_back({{}, stage.position.scalings, 0});
-  add_plugins(p, positions, registry);
+  add_plugins(p, positions, tasks, registry);
   for (auto const& name : corpora) {
     auto const corpus = tasks::load_corpus(name, options.cache);
     p.inputs.push_back({.name = corpus.name,

@@ -69,10 +69,13 @@ class Runner {
     return sum;
   }
 
-  tasks::TokenText const& text_of(spec::Data const& data) {
-    std::pair const key{data.corpus, data.tokens};
-    auto const found = texts_.find(key);
-    return found != texts_.end() ? found->second : texts_.emplace(key, load_text(data, options_.cache)).first->second;
+  Source const& source_of(plan::TrainStage const& stage) {
+    auto const& data = stage.data;
+    // A text is read once; a task costs nothing to make.
+    std::string const key = data.task.empty() ? text(data.corpus, '\n', data.tokens) : stage.id;
+    auto const found = sources_.find(key);
+    return found != sources_.end() ? found->second
+                                   : sources_.emplace(key, load_source(data, registry_, options_.cache)).first->second;
   }
 
   /// Counts a stage that was done before this run once.
@@ -124,8 +127,8 @@ class Runner {
     if (!stage.parent.empty() && !store_.done(stage.parent) && !failed_.count(stage.id)) return false;
     bool const settled = attempt(stage.id, name, stage.cost.seconds, [&](results::Claim const& claim) {
       Network network = first_network(stage, registry_, store_, options_.cache);
-      auto record =
-          train(exec_, stage, text_of(stage.data), network, note_of(stage, network, options_.cache), claim, progress_);
+      auto record = train(exec_, stage, source_of(stage), network, note_of(stage, network, options_.cache), claim,
+                          progress_);
       auto const walls = record.group("train").numbers("wall");
       double const wall = walls.empty() ? 0 : walls.back();
       if (wall > 0 && stage.cost.flop >= telling_flop) outcome_.gflops = stage.cost.flop / wall / 1e9;
@@ -148,7 +151,8 @@ class Runner {
           model::load_parameters(weights_file(store_, stage.id), *network);
         }
         Network seen = network->with_position(make_position(stage.model, measure.position, registry_, measure.seen()));
-        return evaluate(exec_, measure, plan_, run_id(stage.id, measure.view), text_of(stage.data), seen, progress_);
+        return evaluate(exec_, measure, plan_, run_id(stage.id, measure.view), source_of(stage), seen,
+                        progress_);
       });
     }
     return all;
@@ -161,7 +165,7 @@ class Runner {
   results::Store store_;
   Outcome outcome_;
   std::set<std::string> settled_, failed_;
-  std::map<std::pair<std::string, std::string>, tasks::TokenText> texts_;  // by corpus and tokens
+  std::map<std::string, Source> sources_;
   Progress progress_;
 };
 

@@ -7,7 +7,7 @@
 #include <sextant/plan/plan.hpp>
 #include <sextant/results/store.hpp>
 #include <sextant/run/optimise.hpp>
-#include <sextant/run/text.hpp>
+#include <sextant/run/source.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -39,16 +39,16 @@ void draw_batch_positions(Network const& network, std::int64_t seed, std::int64_
 /// Trains `network`, which holds what the stage begins with, saving as the stage says and resuming from what is in the
 /// claim's folder, bit for bit as if never stopped. Leaves weights.safetensors there, with `note`, and returns the record.
 /// Throws Stopped after saving when a stop was requested.
-results::Group train(Exec const& exec, plan::TrainStage const& stage, tasks::TokenText const& text, Network& network,
+results::Group train(Exec const& exec, plan::TrainStage const& stage, Source const& source, Network& network,
                      nlohmann::ordered_json const& note, results::Claim const& claim, Progress& progress);
 
 /// What pretrained::open_checkpoint() needs to know of the weights: the model, its position block and its tokenizer.
 nlohmann::ordered_json note_of(plan::TrainStage const& stage, Network const& network, fs::path const& cache);
 
-/// `network` holds the trained weights, seen under the stage's position block. Returns the record: loss over the fixed
-/// windows as rows of results/ and as arrays of eval/<name>/.
+/// `network` holds the trained weights, seen under the stage's position block. Returns the record: what
+/// the probe measures, as rows of results/ and as arrays of eval/<name>/.
 results::Group evaluate(Exec const& exec, plan::EvaluateStage const& stage, plan::Plan const& plan,
-                        std::string const& run, tasks::TokenText const& text, Network& network, Progress& progress);
+                        std::string const& run, Source const& source, Network& network, Progress& progress);
 
 /// Where train() left the weights.
 fs::path weights_file(results::Store const& store, std::string const& train_id);

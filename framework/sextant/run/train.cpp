@@ -1,6 +1,6 @@
+#include <sextant/run/batches.hpp>
 #include <sextant/run/optimise.hpp>
 #include <sextant/run/stages.hpp>
-#include <sextant/tasks/sampler.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -25,13 +25,14 @@ model::TrainConfig config_of(plan::TrainStage const& stage) {
   return c;
 }
 
-results::Group record_of(plan::TrainStage const& stage, Curve const& curve, double tokens) {
+results::Group record_of(plan::TrainStage const& stage, Source const& source, Curve const& curve, double tokens) {
   results::Group record;
   record.set("kind", "train");
   auto& config = record["config"];
   std::string const block = stage.parent.empty() ? "train." : "tune.";
   config.set(block + "length", stage.train.length).set(block + "steps", stage.train.steps);
   config.set(block + "rows", stage.train.rows).set("parameters", stage.cost.parameters);
+  if (source.task) config.set("train.longest_example", source.task->longest());
   config.set("seed", stage.seed)
       .set("canonical", stage.canonical.size() < 60000 ? stage.canonical : "see spec/resolved");
   put_curve(record["train"], curve, tokens);
@@ -51,12 +52,10 @@ void draw_batch_positions(Network const& network, std::int64_t seed, std::int64_
                    &batch.positions(row, 0));
 }
 
-results::Group train(Exec const& exec, plan::TrainStage const& stage, tasks::TokenText const& text, Network& network,
+results::Group train(Exec const& exec, plan::TrainStage const& stage, Source const& source, Network& network,
                      nlohmann::ordered_json const& note, results::Claim const& claim, Progress& progress) {
   auto const& settings = stage.train;
-  auto const part = split_of(text, stage.data);
-  tasks::RowSampler const sampler(part.train, settings.length, text.name + "'s training text");
-  tasks::Tokens const rows("training rows", settings.rows, settings.length + 1);
+  Batches const batches(stage, source);
   double const tokens = static_cast<double>(settings.rows) * settings.length;
   Optimisation const work{.id = stage.id,
                           .name = fmt::format("{} seed {}", stage.arm, stage.seed),
@@ -66,13 +65,12 @@ results::Group train(Exec const& exec, plan::TrainStage const& stage, tasks::Tok
                           .tokens_a_step = tokens,
                           .batch = [&](std::int64_t done) {
                             std::int64_t const step = stage.batches_before + done;
-                            sampler.batch(exec, static_cast<std::uint64_t>(stage.order_seed), step, rows);
-                            auto batch = model::next_token_batch(exec, rows);
+                            auto batch = batches(exec, step);
                             draw_batch_positions(network, stage.order_seed, step, batch);
                             return batch;
                           }};
   Curve const curve = optimise(exec, work, network, note, claim, progress);
-  return record_of(stage, curve, tokens);
+  return record_of(stage, source, curve, tokens);
 }
 
 }  // namespace sextant::run

@@ -4,7 +4,7 @@
 namespace sextant::spec {
 
 Catalogue::Catalogue(encoding::Registry const& registry) {
-  for (auto const role : {encoding::Role::encoding, encoding::Role::scaling})
+  for (auto const role : encoding::all_roles)
     for (auto const& name : registry.names(role)) descriptions_.push_back(registry.describe(role, name));
 }
 

@@ -1,5 +1,6 @@
 #include <sextant/base/error.hpp>
 #include <sextant/spec/check.hpp>
+#include <sextant/spec/probes.hpp>
 #include <sextant/spec/table.hpp>
 
 #include <algorithm>
@@ -110,6 +111,33 @@ void check_layers(Setting const& setting, Node const& root, Check const& check) 
   }
 }
 
+void check_data(Data const& data, Check const& check) {
+  bool const reads_text = !data.corpus.empty();
+  check(reads_text || !data.task.empty(), "data", " names neither a corpus nor a task, expected one of them");
+  check(!reads_text || data.task.empty(), "data.task", " stands beside data.corpus, expected one of them");
+  check(data.task.empty() || data.tokens == "bytes", "data.tokens", " is ", data.tokens,
+        ", but a task has tokens of its own; expected none");
+}
+
+// What the probe reads is there, and it measures what is kept.
+void check_probe(Evaluation const& evaluation, Data const& data, std::string const& path, Check const& check) {
+  auto const& probe = facts_of(evaluation.use);
+  check(probe.reads_task != data.task.empty(), path + ".use", " is ", probe.name, ", which reads ",
+        probe.reads_task ? "examples of a task" : "windows of text", ", and data has a ",
+        data.task.empty() ? "corpus" : "task", "; expected ", data.task.empty() ? "lm_loss" : "accuracy",
+        ", or the other kind of data");
+  check(!probe.in_bytes || data.tokens == "bytes", path + ".use", " is ", probe.name,
+        ", which writes its question in bytes, and data.tokens is ", data.tokens, "; expected bytes");
+  std::vector<std::string> measures;
+  for (auto const& measure : probe.measures) measures.push_back(measure.name);
+  check(!evaluation.keep.empty(), path + ".keep", " is an empty list, expected of ", join(measures));
+  for (auto const& kept : evaluation.keep)
+    check(!units_of(probe, kept).empty(), path + ".keep", " has ", kept, ", which ", probe.name,
+          " does not measure; expected of ", join(measures));
+  check(!evaluation.context || evaluation.use == Probe::lm_loss, path + ".context", " cuts windows of lm_loss, and this is ",
+        probe.name, "; expected none");
+}
+
 void check_evaluation(Evaluation const& evaluation, std::string const& path, Check const& check) {
   auto const& lengths = evaluation.lengths;
   check(!lengths.empty(), path + ".lengths", " is an empty list, expected at least one length");
@@ -139,6 +167,7 @@ void check_document(Document& document, Node const& root) {
   check_train(setting, check);
   check_tune(setting, check);
   check_layers(setting, root, check);
+  check_data(setting.data, check);
   auto const& split = setting.data.split;
   check(split.train + split.test <= 1 + 1e-9, "data.split.test", " is ", split.test, " beside data.split.train ",
         split.train, "; expected at most 1 together");
@@ -147,6 +176,7 @@ void check_document(Document& document, Node const& root) {
     auto const& evaluation = setting.evaluate[i];
     std::string const path = below("evaluate", std::to_string(i));
     check_evaluation(evaluation, path, check);
+    check_probe(evaluation, setting.data, path, check);
     bool const known = std::find(names.begin(), names.end(), evaluation.name) != names.end();
     check(!known, path + ".name", " is ", evaluation.name,
           ", as an earlier measurement is called; expected a name of its own");

@@ -10,9 +10,8 @@ using encoding::LayerSet;
 using encoding::Option;
 using encoding::Role;
 
-std::string noun(Role role) { return role == Role::encoding ? "encoding" : "scaling"; }
-
 std::string shape(Role role) {
+  if (role == Role::task) return "none, a name or {use: name, options}";
   return role == Role::encoding ? "a name, {use: name, options} or a list of these"
                                 : "none, a name, {use: name, options} or a list of these";
 }
@@ -21,11 +20,13 @@ Description const& describe(Node const& name, Role role, std::string const& path
   if (!name.is_scalar())
     fail(name.place.text(), ": ", path, " is ", found(name), ", expected the name of one ", noun(role));
   if (auto const* description = catalogue.find(role, name.text)) return *description;
-  Role const other = role == Role::encoding ? Role::scaling : Role::encoding;
   auto const names = catalogue.names(role);
   std::string hint = nearest(name.text, names).empty() ? "" : did_you_mean(name.text, names) + " (";
   hint += (hint.empty() ? "; known: " : "known: ") + join(names) + (hint.empty() ? "" : ")");
-  if (catalogue.find(other, name.text)) hint = "; it is of the other kind: write it under position." + noun(other);
+  for (auto const other : encoding::all_roles)
+    if (catalogue.find(other, name.text))
+      hint = text("; it is a", other == Role::encoding ? "n " : " ", noun(other), ": write it under ",
+                  other == Role::task ? "data." : "position.", noun(other));
   fail(name.place.text(), ": ", path, " is ", found(name), ", expected the name of a loaded ", noun(role), hint);
 }
 
@@ -187,7 +188,9 @@ std::string label_of(Choice const& choice) {
 }  // namespace
 
 std::vector<Choice> read_choices(Node const& node, Role role, std::string const& path, Reading& reading) {
-  if (role == Role::scaling && node.is_plain("none")) return {};
+  if (role != Role::encoding && node.is_plain("none")) return {};
+  if (role == Role::task && node.is_list())
+    fail(node.place.text(), ": ", path, " is ", found(node), ", expected ", shape(role));
   if (!node.is_list()) return {read_choice(node, role, path, reading)};
   expect(!node.items.empty(), node.place.text(), ": ", path, " is an empty list, expected ", shape(role));
   std::vector<Choice> choices;
@@ -198,7 +201,7 @@ std::vector<Choice> read_choices(Node const& node, Role role, std::string const&
 
 Written write_choices(std::vector<Choice> const& choices, Role role, std::string const& path, Reading const& reading) {
   Written out;
-  if (choices.empty() && role == Role::scaling) return {"none", {}};
+  if (choices.empty() && role != Role::encoding) return {"none", {}};
   if (choices.size() == 1) {
     write_choice(out, choices[0], path, reading);
     return out;

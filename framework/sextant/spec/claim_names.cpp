@@ -1,5 +1,6 @@
 #include <sextant/base/error.hpp>
 #include <sextant/spec/claim_names.hpp>
+#include <sextant/spec/probes.hpp>
 
 #include <algorithm>
 
@@ -71,19 +72,25 @@ void check_measure(Measured const& quantity, Evaluation const& evaluation, bool 
   std::vector<std::string> known;
   for (auto const& what : evaluation.keep)
     if (what != "per_position") known.push_back(what);
-  for (std::size_t n = 0, kept = known.size(); n < kept && !in_bytes; ++n) known.push_back(known[n] + per_byte);
+  bool const per_byte_too = !in_bytes && evaluation.use == Probe::lm_loss;
+  for (std::size_t n = 0, kept = known.size(); n < kept && per_byte_too; ++n) known.push_back(known[n] + per_byte);
   std::string const& measure = quantity.measure.text;
   if (std::find(known.begin(), known.end(), measure) != known.end()) return;
   throw Fault(quantity.measure.at,
               text(evaluation.name, " keeps no ", measure,
-                   known.empty() ? ", expected mean or tail64 in its keep" : did_you_mean(measure, known)));
+                   known.empty() ? ", expected a measure other than per_position in its keep" : did_you_mean(measure, known)));
+}
+
+std::string units_of(Measured const& quantity, Evaluation const& evaluation) {
+  return is_per_byte(quantity) ? "nat/byte" : units_of(facts_of(evaluation.use), quantity.measure.text);
 }
 
 void check_length(Measured const& quantity, Evaluation const& evaluation) {
   auto const& lengths = evaluation.lengths;
   if (std::find(lengths.begin(), lengths.end(), quantity.length) != lengths.end()) return;
   throw Fault(quantity.length_at,
-              text(evaluation.name, " is not measured at ", quantity.length, " tokens, expected one of ", lengths));
+              text(evaluation.name, " is not measured at ", quantity.length,
+                   facts_of(evaluation.use).reads_task ? "" : " tokens", ", expected one of ", lengths));
 }
 
 std::vector<Candidate> candidates_of(std::string const& evaluation, std::vector<Arm> const& arms) {
@@ -143,8 +150,7 @@ Settled settle(Measured const& quantity, std::vector<Arm> const& arms) {
   }
   Measured settled = quantity;
   settled.where = {{{"encoding", 0}, {left[0].arm->label, 0}}, {{"scaling", 0}, {left[0].view->label, 0}}};
-  return {claims::write(settled), is_per_byte(quantity) ? "nat/byte" : "nat/token", evaluation.windows,
-          evaluation.span()};
+  return {claims::write(settled), units_of(quantity, evaluation), evaluation.windows, evaluation.span()};
 }
 
 }  // namespace sextant::spec

@@ -1,7 +1,10 @@
 #include <sextant/base/error.hpp>
 #include <sextant/spec/claims.hpp>
+#include <sextant/spec/probes.hpp>
 #include <sextant/spec/reference.hpp>
 #include <sextant/spec/schema.hpp>
+
+#include <algorithm>
 
 namespace sextant::spec {
 namespace {
@@ -51,6 +54,17 @@ std::vector<std::string> blocks() {
   return names;
 }
 
+std::string probe_table() {
+  std::string out = "| probe | reads | measure | units | is |\n|---|---|---|---|---|\n";
+  for (auto const& probe : probes())
+    for (auto const& measure : probe.measures) {
+      bool const usual = std::find(probe.usual.begin(), probe.usual.end(), measure.name) != probe.usual.end();
+      out += text("| `", probe.name, "` | ", probe.reads_task ? "task" : "text", " | `", measure.name, "`", usual ? "" : " (when asked for)",
+                  " | ", measure.units, " | ", measure.about, " |\n");
+    }
+  return out;
+}
+
 std::string special(std::vector<SpecialKey> const& keys) {
   std::string out = "| key | value | meaning |\n|---|---|---|\n";
   for (auto const& key : keys) out += text("| `", key.name, "` | ", key.expectation, " | ", key.help, " |\n");
@@ -65,6 +79,7 @@ std::string spec_reference() {
       out += row(field.name(), value_text(field), fallback_text(field.option), field.option.help);
   for (auto const& block : blocks()) out += text("\n### ", block, "\n\n", head, rows(document_fields(), block + "."));
   out += text("\n### An item of evaluate\n\n", head, rows(evaluation_fields(), ""));
+  out += text("\n### Probes\n\n", probe_table());
   out += text("\n### claims\n\n", head, rows(claims_fields(), ""));
   out += text("\n### An item of claims.list\n\n", head, rows(claim_fields(), ""));
   out += text("\n### Keys apart\n\n", special(special_keys()));

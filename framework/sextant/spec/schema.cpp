@@ -2,6 +2,7 @@
 #include <sextant/spec/check.hpp>
 #include <sextant/spec/choices.hpp>
 #include <sextant/spec/claims.hpp>
+#include <sextant/spec/probes.hpp>
 #include <sextant/spec/pretrained.hpp>
 #include <sextant/spec/schema.hpp>
 #include <sextant/spec/table.hpp>
@@ -104,8 +105,9 @@ Field<Doc> choices_field(std::string name, Role role, std::string help, Get get)
   field.option.name = std::move(name);
   field.option.help = std::move(help);
   field.option.kind = encoding::Kind::text;
-  field.option.unit =
-      encodings ? "an encoding, {use: name, options} or a list to sum" : "a scaling, {use: name, options} or a list";
+  field.option.unit = encodings             ? "an encoding, {use: name, options} or a list to sum"
+                      : role == Role::task ? "a task, {use: name, options}"
+                                           : "a scaling, {use: name, options} or a list";
   if (!encodings) field.option.fallback = "none";
   field.read = [get, role](Doc& doc, Node const& node, std::string const& path, Reading& reading) {
     get(doc) = read_choices(node, role, path, reading);
@@ -298,7 +300,11 @@ std::vector<Field<Doc>> all_fields() {
           "tokens that scalings take the model to be trained at", at_least(1), tokens,
           automatic("train.length", [](Setting& s) { s.position.trained_length = s.train.length; })),
       key("data.corpus", AT(setting.data.corpus),
-          "a text that `sextant list corpora` knows, or the path of a file beside the spec", required),
+          "a text that `sextant list corpora` knows, or the path of a file beside the spec",
+          MayBeAuto{"none: there is a data.task"}),
+      choices_field("data.task", Role::task,
+                    "examples with a known answer in place of a text; the loss is over the answers alone",
+                    AT(setting.data.task)),
       key("data.tokens", AT(setting.data.tokens),
           "what a token is: bytes, or the model, GGUF file, tokenizer.json or folder whose tokenizer makes them"),
       key("data.split.train", AT(setting.data.split.train), "share of the text to train on",
@@ -322,6 +328,11 @@ std::vector<Field<Doc>> all_fields() {
   });
   return fields;
 }
+Words<Probe> probe_words() {
+  Words<Probe> words;
+  for (auto const& probe : probes()) words.list.emplace_back(probe.name, probe.probe);
+  return words;
+}
 }  // namespace
 
 std::vector<Field<Document>> const& document_fields() {
@@ -332,15 +343,16 @@ std::vector<Field<Document>> const& document_fields() {
 std::vector<Field<Evaluation>> const& evaluation_fields() {
   using E = Evaluation;
   static std::vector<Field<E>> const fields = {
-      field<E>("use", AT(use), "what is measured; lm_loss: mean nats per token of windows of the test text",
-               Words<Probe>{{{"lm_loss", Probe::lm_loss}}}),
+      field<E>("use", AT(use), "what is measured: the probes are listed below", probe_words()),
       field<E>("name", AT(name), "as tables call it",
-               Automatic<E>{"the probe's name", [](E& e) { e.name = "lm_loss"; }}),
-      field<E>("lengths", AT(lengths), "tokens of a window", required, at_least(2), tokens),
-      field<E>("windows", AT(windows), "windows of text a length; short windows are the ends of the long ones",
-               required, at_least(1)),
-      field<E>("keep", AT(keep), "mean over the window, over its last 64 tokens, each position",
-               OneOf{{"mean", "tail64", "per_position"}}),
+               Automatic<E>{"the probe's name", [](E& e) { e.name = facts_of(e.use).name; }}),
+      field<E>("lengths", AT(lengths), "tokens of a window, or of a task what its lengths count", required, at_least(2),
+               tokens),
+      field<E>("windows", AT(windows),
+               "windows of text a length (short ones are the ends of the long ones), or examples of a task", required,
+               at_least(1)),
+      field<E>("keep", AT(keep), "measures of the probe", OneOf{all_measures()},
+               Automatic<E>{"the probe's usual ones", [](E& e) { e.keep = facts_of(e.use).usual; }}),
       field<E>("context", AT(context),
                "the window control: read and score only this many tokens at the end of each window", at_least(1),
                tokens, MayBeAuto{"the whole window"}),

@@ -50,7 +50,8 @@ struct Model {
 enum class Cut { contiguous, documents };
 
 struct Data {
-  std::string corpus;            ///< a name that `sextant list corpora` knows, or the path of a file
+  std::string corpus;  ///< a name that `sextant list corpora` knows, or the path of a file; empty: there is a task
+  std::vector<encoding::Choice> task;  ///< one: its examples in place of a text, or none
   std::string tokens = "bytes";  ///< or the model, file or folder whose tokenizer makes them
   struct {
     double train = 0.94, test = 0.06;  ///< shares of the corpus
@@ -110,7 +111,7 @@ struct Tune : Steps {
   explicit operator bool() const { return amount.of != Amount::Of::none; }
 };
 
-enum class Probe { lm_loss };
+enum class Probe { lm_loss, accuracy, passkey, attention, order };
 
 /// What a loss in nat/byte is called after the one in nat/token.
 inline constexpr char const* per_byte = "_per_byte";
@@ -119,9 +120,9 @@ inline constexpr char const* per_byte = "_per_byte";
 struct Evaluation {
   Probe use = Probe::lm_loss;
   std::string name;                          ///< as tables call it; default: the probe's name
-  std::vector<int> lengths;                  ///< tokens
-  int windows = 0;                           ///< windows of text; nested: a short window is the end of the long one
-  std::vector<std::string> keep = {"mean"};  ///< of mean, tail64, per_position
+  std::vector<int> lengths;       ///< tokens of a window, or what a length of the task counts
+  int windows = 0;                ///< windows of text (nested: a short window is the end of the long one), or examples
+  std::vector<std::string> keep = {"mean"};  ///< measures of the probe
   std::optional<int> context;                ///< tokens read and scored at the end of a window; empty: all of it
   bool keeps(std::string const& what) const;
   int span() const;  ///< the longest of lengths: it decides where the windows lie

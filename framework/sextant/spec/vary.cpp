@@ -10,7 +10,9 @@ namespace sextant::spec {
 namespace {
 using encoding::Role;
 
-Role role_of(std::string const& key) { return key.ends_with(".encoding") ? Role::encoding : Role::scaling; }
+Role role_of(std::string const& key) {
+  return key.ends_with(".encoding") ? Role::encoding : key.ends_with(".task") ? Role::task : Role::scaling;
+}
 
 std::vector<std::string> const stage_names = {"train", "tune", "evaluate"};
 
@@ -184,7 +186,8 @@ Axis read_axis(Node const& node, std::string const& path, std::vector<Axis> cons
 }  // namespace
 
 bool is_choice_key(std::string const& key) {
-  return key == "position.encoding" || key == "position.scaling" || key == "tune.encoding" || key == "tune.scaling";
+  return key == "position.encoding" || key == "position.scaling" || key == "tune.encoding" || key == "tune.scaling" ||
+         key == "data.task";
 }
 
 std::vector<Axis> read_vary(Node const& node, Reading& reading) {

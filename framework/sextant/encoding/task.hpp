@@ -1,0 +1,141 @@
+// A task: rows of tokens with a known answer, drawn one example at a time. A task plugin is a struct of options with
+//
+//   int vocabulary() const;                                    tokens are 0 .. vocabulary() - 1; 0 is padding
+//   int row_length(int length) const;                          most tokens of an example of that length
+//   void fill(Draw& draw, int length, Row& row) const;         one example: row.say() and row.answer()
+//   void check(int length) const;                              optional: throws Error where there is none of that length
+//   static constexpr bool by_depth = true;                     optional: something is told at draw.depth() and asked later
+//   static constexpr char const* length_means = "symbols";     what a length counts
+//
+// and the option `lengths` of ByLengths, registered with SEXTANT_PLUGIN as encodings are.
+#pragma once
+#include <sextant/base/error.hpp>
+#include <sextant/base/philox.hpp>
+#include <sextant/encoding/choice.hpp>
+#include <sextant/encoding/registry.hpp>
+#include <sextant/encoding/schema.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+namespace sextant::encoding {
+
+/// Random numbers of one example in the order they are asked for: a function of the stream, the example's number and the
+/// attempt alone.
+class Draw {
+ public:
+  Draw(Stream const& stream, std::uint64_t example, std::uint32_t attempt = 0, std::optional<double> depth = {})
+      : stream_(stream), example_(example), next_(std::uint64_t{attempt} << 32), depth_(depth) {}
+
+  /// Uniform in [0, n).
+  int below(int n) { return static_cast<int>(stream_.below(n, next_++, example_)); }
+  /// `count` distinct numbers of [0, n), in random order. Throws Error when count > n.
+  std::vector<int> distinct(int count, int n) {
+    expect(count <= n, "draw: ", count, " distinct numbers of ", n, " asked for");
+    std::vector<int> all(static_cast<std::size_t>(n));
+    std::iota(all.begin(), all.end(), 0);
+    for (int i = 0; i < count; ++i) std::swap(all[static_cast<std::size_t>(i)], all[static_cast<std::size_t>(i + below(n - i))]);
+    all.resize(static_cast<std::size_t>(count));
+    return all;
+  }
+  /// Where in the row something is told, as a share of what can come before it, 0 to 1: given, or drawn.
+  double depth() { return depth_ ? *depth_ : stream_.uniform(next_++, example_); }
+  /// One of the places 0 .. places - 1 that depth() stands for.
+  int place(int places) { return std::min(places - 1, static_cast<int>(std::floor(depth() * places))); }
+
+ private:
+  Stream stream_;
+  std::uint64_t example_, next_;
+  std::optional<double> depth_;
+};
+
+/// One example: its tokens, and which of them are the answer and are to be predicted from those before.
+struct Row {
+  std::vector<std::int32_t> tokens;
+  std::vector<std::uint8_t> scored;  ///< 1 where the token is part of the answer
+  void say(int token) { tokens.push_back(token), scored.push_back(0); }
+  void answer(int token) { tokens.push_back(token), scored.push_back(1); }
+};
+
+/// The option that all tasks have.
+struct ByLengths {
+  Numbers lengths;
+};
+template <class P>
+Schema<P> task_schema() {
+  return Schema<P>{}.option("lengths", static_cast<Numbers P::*>(&P::lengths),
+                            "shortest and longest example to train on; every length between them is as likely",
+                            at_least(1), required);
+}
+
+/// A task with its options.
+class Task {
+ public:
+  virtual ~Task() = default;
+  virtual int vocabulary() const = 0;
+  /// Throws Error where there is no example of that length.
+  virtual int row_length(int length) const = 0;
+  virtual Row example(int length, Draw& draw) const = 0;
+  virtual bool by_depth() const = 0;
+  virtual char const* length_means() const = 0;
+
+  int shortest() const { return shortest_; }  ///< of training
+  int longest() const { return longest_; }
+  Description const& description() const { return *description_; }
+  Choice const& choice() const { return choice_; }
+
+ protected:
+  /// Throws Error unless it is two whole numbers that do not fall.
+  void set_lengths(Numbers const& lengths) {
+    bool const two = lengths.count == 2 && lengths[0] == std::floor(lengths[0]) && lengths[1] == std::floor(lengths[1]) &&
+                     lengths[0] <= lengths[1] && lengths[1] < 1 << 20;
+    expect(two, "lengths are ", std::vector<double>(lengths.value, lengths.value + lengths.count),
+           ", expected two whole numbers, the shortest and the longest, as in [8, 32]");
+    shortest_ = static_cast<int>(lengths[0]);
+    longest_ = static_cast<int>(lengths[1]);
+  }
+
+ private:
+  friend class Registry;
+  int shortest_ = 0, longest_ = 0;
+  std::shared_ptr<Description const> description_;
+  Choice choice_;
+};
+
+template <class P>
+concept IsTask = requires(P const p, Draw& draw, Row& row) {
+  { p.vocabulary() } -> std::convertible_to<int>;
+  { p.row_length(1) } -> std::convertible_to<int>;
+  p.fill(draw, 1, row);
+};
+
+template <class P>
+class TaskAdapter final : public Task {
+ public:
+  explicit TaskAdapter(P const& plugin) : plugin_(plugin) { set_lengths(plugin.lengths); }
+  int vocabulary() const override { return plugin_.vocabulary(); }
+  int row_length(int length) const override {
+    if constexpr (requires { plugin_.check(length); }) plugin_.check(length);
+    return plugin_.row_length(length);
+  }
+  Row example(int length, Draw& draw) const override {
+    Row row;
+    plugin_.fill(draw, length, row);
+    return row;
+  }
+  bool by_depth() const override {
+    if constexpr (requires { P::by_depth; })
+      return P::by_depth;
+    else
+      return false;
+  }
+  char const* length_means() const override { return P::length_means; }
+
+ private:
+  P plugin_;
+};
+
+}  // namespace sextant::encoding

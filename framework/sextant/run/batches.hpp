@@ -1,0 +1,25 @@
+// The training batches of a stage: batch k is a function of (seed, k) alone, whatever came before.
+#pragma once
+#include <sextant/model/batch.hpp>
+#include <sextant/run/source.hpp>
+#include <sextant/tasks/sampler.hpp>
+#include <sextant/tasks/task_rows.hpp>
+
+namespace sextant::run {
+
+class Batches {
+ public:
+  /// Throws Error when the text is too short for a row.
+  Batches(plan::TrainStage const& stage, Source const& source);
+
+  /// Tokens and targets [rows, length] of batch `step`, in memory of its own. A task's targets are its answers alone.
+  model::Batch operator()(Exec const& exec, std::int64_t step) const;
+
+ private:
+  std::uint64_t seed_;
+  int rows_, length_;
+  std::optional<tasks::RowSampler> text_;
+  std::optional<tasks::TaskRows> task_;
+};
+
+}  // namespace sextant::run

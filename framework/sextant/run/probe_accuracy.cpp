@@ -1,0 +1,84 @@
+// accuracy: which tokens of the answers a model finds likeliest, example by example.
+#include <sextant/base/error.hpp>
+#include <sextant/run/probe.hpp>
+#include <sextant/run/stop.hpp>
+#include <sextant/statistics/proportion.hpp>
+#include <sextant/tasks/task_rows.hpp>
+
+#include <algorithm>
+
+namespace sextant::run {
+namespace {
+constexpr int depths = 8;  // of tasks in which something is told at a depth
+
+/// For each row of the batch the share of its targets that are the likeliest token.
+std::vector<double> shares_right(Exec const& exec, Network& network, model::Batch const& batch) {
+  std::vector<double> right(static_cast<std::size_t>(batch.size())), asked(right.size());
+  int const *const targets = batch.targets.data(), length = batch.seq_len();
+  network.each_logits(exec, batch, [&](std::int64_t first, View2<float> const& logits) {
+    for (int i = 0; i < logits.extent_int(0); ++i) {
+      int const target = targets[first + i];
+      if (target < 0) continue;
+      float const* const row = &logits(i, 0);
+      auto const r = static_cast<std::size_t>((first + i) / length);
+      asked[r] += 1;
+      right[r] += row[target] == *std::max_element(row, row + logits.extent(1));
+    }
+  });
+  for (std::size_t r = 0; r < right.size(); ++r) right[r] /= asked[r];
+  return right;
+}
+
+double depth_of(int example) { return (example % depths + 0.5) / depths; }
+
+void put_depths(results::Group& eval, std::vector<double> const& exact) {
+  std::vector<double> depth, share(depths), count(depths);
+  for (int d = 0; d < depths; ++d) depth.push_back(depth_of(d));
+  for (std::size_t n = 0; n < exact.size(); ++n) share[n % depths] += exact[n], count[n % depths] += 1;
+  for (int d = 0; d < depths; ++d) share[d] = count[d] > 0 ? share[d] / count[d] : std::nan("");
+  eval.put("depth", depth, "1", "share of what can stand before it that does");
+  auto& grid = eval.put("exact_by_depth", {1, depths}, share, "1", "exact by where the answer was told");
+  grid.along({"length", "depth"});
+  if (exact.size() < depths) grid.reason("fewer examples than depths");
+}
+}  // namespace
+
+results::Group measure_accuracy(Probing const& p) {
+  tasks::TaskRows const rows(p.source.task);
+  int const count = p.stage.evaluation.windows, length = p.stage.row;
+  bool const by_depth = p.source.task->by_depth();
+  std::vector<double> token, exact;
+  std::vector<std::int64_t> number;
+  std::int64_t scored = 0;
+  for (int first = 0; first < count; first += p.stage.rows) {
+    stop_point("while evaluating; finished stages are kept");
+    int const now = std::min(p.stage.rows, count - first);
+    model::Batch batch{View2<int>("tokens", now, length), View2<int>("targets", now, length), {}, {}};
+    for (int r = 0; r < now; ++r) {
+      auto const example = rows.test(p.stage.length, static_cast<std::uint64_t>(first) + r,
+                                     by_depth ? std::optional(depth_of(first + r)) : std::nullopt);
+      scored += std::count(example.scored.begin(), example.scored.end(), 1);
+      tasks::put_row(example, r, batch.tokens, batch.targets);
+      number.push_back(first + r);
+    }
+    batch.positions = evaluation_positions(p.network, first, now, length);
+    for (double const share : shares_right(p.exec, p.network, batch)) {
+      token.push_back(share);
+      exact.push_back(share == 1);
+    }
+    p.progress.update(static_cast<double>(first + now) / count);
+  }
+  ProbeRecord record(p, number, "number of each test example");
+  auto const& kept = p.stage.evaluation;
+  if (kept.keeps("token")) record.add({"token", "mean", "token", "1", "share of the answer's tokens found likeliest"}, token, scored);
+  if (kept.keeps("exact")) {
+    record.add({"exact", "mean", "exact", "1", "share of examples whose whole answer is found likeliest"}, exact, count);
+    auto const range = statistics::wilson(static_cast<int>(std::count(exact.begin(), exact.end(), 1.0)), count, 0.95);
+    record.eval().put("exact_low", std::vector<double>{range.low}, "1", "lower end of Wilson's 95 % interval of exact").along({"length"});
+    record.eval().put("exact_high", std::vector<double>{range.high}, "1", "upper end of Wilson's 95 % interval of exact").along({"length"});
+    if (by_depth) put_depths(record.eval(), exact);
+  }
+  return record.finish();
+}
+
+}  // namespace sextant::run

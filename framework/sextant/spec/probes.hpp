@@ -1,0 +1,31 @@
+// The probes: what each measures, in which units, and what it reads. The one list of them.
+#pragma once
+#include <sextant/spec/spec.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sextant::spec {
+
+struct ProbeFacts {
+  Probe probe;
+  std::string name;
+  bool reads_task;  ///< examples of data.task, else windows of data.corpus
+  bool in_bytes;    ///< asks in words, which it writes as bytes
+  std::string about;
+  struct Measure {
+    std::string name, units, about;
+  };
+  std::vector<Measure> measures;   ///< what `keep` may list
+  std::vector<std::string> usual;  ///< what it keeps unless told
+};
+
+std::vector<ProbeFacts> const& probes();
+ProbeFacts const& facts_of(Probe probe);
+/// Units of a measure of the probe; "" when it has none of that name.
+std::string units_of(ProbeFacts const& probe, std::string const& measure);
+/// Every measure of any probe, once.
+std::vector<std::string> all_measures();
+
+}  // namespace sextant::spec
