@@ -51,7 +51,9 @@ void check_layout(Chart const& chart) {
 }  // namespace
 
 TEST_CASE("every plot is well-formed SVG with a title, a description and a role", "[report][plot]") {
-  auto const study = test::synthetic_study();
+  auto study = test::synthetic_study();
+  study.search = {{"rope", "linear", {3, 2.5, 2.5}, {1, 1.5, 4}, "nat/token", "loss"},
+                  {"rope", "yarn", {3, 2.75, 2.25}, {1, 2, 4}, "nat/token", "loss"}};
   for (auto const& plot : plots()) {
     INFO(plot.name);
     auto const svg = plot_svg(study, plot.name);

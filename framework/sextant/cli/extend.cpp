@@ -9,6 +9,7 @@
 #include <sextant/run/stop.hpp>
 #include <sextant/spec/number.hpp>
 #include <sextant/tasks/corpus.hpp>
+#include <sextant/tasks/token_documents.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -97,10 +98,10 @@ std::vector<extend::Document> tuning_documents(Arguments const& a, extend::Subje
   return out;
 }
 
-nlohmann::json facts_of(extend::Tuning const& tuning) {
+nlohmann::json facts_of_tuning(extend::Tuning const& tuning) {
   return {{"steps", tuning.steps},   {"length", tuning.length}, {"rows", tuning.rows},
           {"rate", tuning.rate},     {"warmup", tuning.warmup}, {"seed", tuning.seed},
-          {"documents", list_of(tuning.documents)}};
+          {"documents", names_of(tuning.documents)}};
 }
 
 std::optional<extend::Tuning> tuning_of(Arguments const& a, extend::Subject const& subject,
@@ -149,7 +150,7 @@ void run(Arguments const& a, Context& context) {
   }
   auto facts = facts_of(work);
   facts["with"] = a.with, facts["precision"] = a.precision;
-  if (tuning) facts["tune"] = facts_of(*tuning);
+  if (tuning) facts["tune"] = facts_of_tuning(*tuning);
   auto const file =
       file_of({"extend-" + subject.name,
                text(subject.name, ": ", subject.position.trained_length, " tokens stretched to ", settings.longest()),

@@ -6,6 +6,7 @@
 #include <sextant/extend/tables.hpp>
 #include <sextant/model/trainer.hpp>
 #include <sextant/pretrained/store.hpp>
+#include <sextant/run/stages.hpp>
 #include <sextant/run/stop.hpp>
 #include <sextant/search/exports.hpp>
 #include <sextant/search/tables.hpp>
@@ -74,23 +75,34 @@ plan::TrainStage const& stage_of(Arguments const& a, plan::Plan const& plan) {
   fail("search: the study has no arm ", a.arm, did_you_mean(a.arm, arms));
 }
 
-/// Stretches of a text that no model of the study was trained on, evenly spread, one byte more than `target` each.
-std::vector<extend::Document> stretches(std::vector<std::uint8_t> const& text, std::string const& name, int count,
+/// Stretches of a text that no model of the study was trained on, evenly spread, one token more than `target` each.
+std::vector<extend::Document> stretches(std::vector<std::int32_t> const& text, std::string const& name, int count,
                                         int target) {
   std::size_t const length = static_cast<std::size_t>(target) + 1;
   std::size_t const most = text.size() / length;
   expect(most >= static_cast<std::size_t>(count), "search: the test text of ", name, " has ", text.size(),
-         " bytes, expected at least ", static_cast<std::size_t>(count) * length, " for ", count, " documents of ",
+         " tokens, expected at least ", static_cast<std::size_t>(count) * length, " for ", count, " documents of ",
          length, "; ask for fewer with --documents and --held-out");
   std::vector<extend::Document> out;
   for (int n = 0; n < count; ++n) {
     std::size_t const at = most / static_cast<std::size_t>(count) * static_cast<std::size_t>(n) * length;
     auto const from = text.begin() + static_cast<std::ptrdiff_t>(at);
-    std::string const bytes(from, from + static_cast<std::ptrdiff_t>(length));
-    out.push_back({sextant::text(name, " test from byte ", at), sha256(bytes), {}});
-    for (char const c : bytes) out.back().tokens.push_back(static_cast<unsigned char>(c));
+    std::vector<std::int32_t> tokens(from, from + static_cast<std::ptrdiff_t>(length));
+    std::string const bytes(reinterpret_cast<char const*>(tokens.data()), tokens.size() * sizeof(std::int32_t));
+    out.push_back({sextant::text(name, " test from token ", at), sha256(bytes), std::move(tokens)});
   }
   return out;
+}
+
+/// Text to the tokens that a study's models read.
+std::function<std::vector<std::int32_t>(std::string_view)> encoder_of(spec::Data const& data) {
+  if (auto const tokenizer = run::tokenizer_of(data.tokens, tasks::default_cache()))
+    return [tokenizer](std::string_view text) { return tokenizer->encode(text).ids; };
+  return [](std::string_view bytes) {
+    std::vector<std::int32_t> ids;
+    for (char const c : bytes) ids.push_back(static_cast<unsigned char>(c));
+    return ids;
+  };
 }
 
 Case study_case(Arguments const& a, Context& context) {
@@ -107,17 +119,13 @@ Case study_case(Arguments const& a, Context& context) {
   out.subject.sha256 = stage.id;
   out.subject.position = stage.position;
   out.subject.position.trained_length = stage.train.length;
-  out.subject.network = std::make_shared<run::Network>(run::make_network(stage, registry));
+  out.subject.network = std::make_shared<run::Network>(run::make_network(stage, registry, model::Start::zero));
   model::load_parameters(run::weights_file(store, stage.id), *out.subject.network);
-  out.subject.encode = [](std::string_view bytes) {
-    std::vector<std::int32_t> ids;
-    for (char const c : bytes) ids.push_back(static_cast<unsigned char>(c));
-    return ids;
-  };
-  auto const corpus = tasks::load_corpus(stage.data.corpus, tasks::default_cache());
-  auto const part = run::split_of(corpus, stage.data);
-  divide(stretches(part.test, corpus.name, a.documents + a.held_out, target_of(a, stage.train.length)), a.held_out,
-         out);
+  out.subject.encode = encoder_of(stage.data);
+  auto const text_of_study = run::load_text(stage.data, tasks::default_cache());
+  auto const part = run::split_of(text_of_study, stage.data);
+  divide(stretches(part.test, text_of_study.name, a.documents + a.held_out, target_of(a, stage.train.length)),
+         a.held_out, out);
   return out;
 }
 
@@ -162,8 +170,7 @@ nlohmann::json facts_of_search(search::Task const& task, extend::Work const& mea
                    {"parents", s.parents},       {"mutations", s.mutations},
                    {"crossovers", s.crossovers}, {"chance", s.chance},
                    {"step", task.step},          {"seed", s.seed}};
-  for (auto const& document : task.documents)
-    out["search"]["documents"].push_back({{"name", document.name}, {"sha256", document.sha256}});
+  out["search"]["documents"] = names_of(task.documents);
   return out;
 }
 

@@ -77,7 +77,7 @@ std::vector<extend::Document> documents_of(Texts const& texts, extend::Subject c
   return out;
 }
 
-nlohmann::json list_of(std::vector<extend::Document> const& documents) {
+nlohmann::json names_of(std::vector<extend::Document> const& documents) {
   auto out = nlohmann::json::array();
   for (auto const& document : documents) out.push_back({{"name", document.name}, {"sha256", document.sha256}});
   return out;
@@ -88,7 +88,7 @@ nlohmann::json facts_of(extend::Work const& work) {
   out["trained_length"] = work.subject.position.trained_length;
   out["lengths"] = work.settings.lengths, out["tail"] = work.settings.tail;
   out["depths"] = work.settings.depths, out["rows"] = work.settings.rows;
-  out["documents"] = list_of(work.documents);
+  out["documents"] = names_of(work.documents);
   return out;
 }
 

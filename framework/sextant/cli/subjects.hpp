@@ -49,7 +49,7 @@ void publish(results::Group const& file, std::vector<report::Table> const& table
              Context const& context);
 
 /// Documents by name and hash.
-nlohmann::json list_of(std::vector<extend::Document> const& documents);
+nlohmann::json names_of(std::vector<extend::Document> const& documents);
 
 /// Documents by name and hash, lengths and the subject: what every such study says of itself.
 nlohmann::json facts_of(extend::Work const& work);

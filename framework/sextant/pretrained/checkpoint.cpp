@@ -11,12 +11,11 @@ constexpr char const* note_key = "pretrained";
 
 nlohmann::ordered_json note_of(Description const& description, std::optional<tokens::Vocabulary> const& vocabulary) {
   nlohmann::ordered_json note = {{note_key, to_json(description)}};
-  if (vocabulary && vocabulary->strips.empty()) note["vocabulary"] = to_json(*vocabulary);
+  if (vocabulary) note["vocabulary"] = to_json(*vocabulary);
   return note;
 }
 
 void write_checkpoint(fs::path const& path, Source const& source, encoding::Registry const& registry) {
-  if (source.vocabulary) to_json(*source.vocabulary);  // throws for one that cannot be kept
   auto const note = note_of(source.description, source.vocabulary);
   auto const model = load<float>(source, position_of(source.description, registry));
   model::save_parameters(path, model, note.dump());

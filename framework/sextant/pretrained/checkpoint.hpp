@@ -6,7 +6,7 @@
 
 namespace sextant::pretrained {
 
-/// The note: JSON that holds the description, and the vocabulary where there is one that can be kept. `extend`, `import` and
+/// The note: JSON that holds the description, and the vocabulary where there is one. `extend`, `import` and
 /// specs read a checkpoint of training that bears it as they read an imported model.
 nlohmann::ordered_json note_of(Description const& description, std::optional<tokens::Vocabulary> const& vocabulary);
 

@@ -5,7 +5,8 @@
 
 namespace sextant::pretrained {
 
-/// Of a GGUF file, of a checkpoint of `import` or of training, of a tokenizer.json, or of a folder that holds one. Throws Error where there is none.
+/// Of a GGUF file, of a checkpoint of `import` or of training, of a tokenizer.json, or of a folder that holds one. Throws
+/// Error where there is none.
 tokens::Vocabulary vocabulary_of(fs::path const& path);
 
 }  // namespace sextant::pretrained

@@ -102,8 +102,11 @@ class Evaluator {
   extend::Stage stage_of(extend::Work const& work, extend::Arm const& arm) const {
     nlohmann::json const how = {{"revision", revision}, {"tail", settings_.tail}, {"depths", settings_.depths}};
     double const texts = static_cast<double>(task_.documents.size()) * std::max(settings_.depths, 1);
-    return {extend::identity(work, arm, text("search/", name_of(task_.aim)), how.dump()), arm.label, arm.label,
-            texts * task_.target, "",
+    return {extend::identity(work, arm, text("search/", name_of(task_.aim)), how.dump()),
+            arm.label,
+            arm.label,
+            texts * task_.target,
+            "",
             [&work, &arm, aim = task_.aim](Exec const& exec, results::Claim const&, run::Progress& progress) {
               return measure(exec, work, arm, aim, progress);
             }};
