@@ -23,7 +23,7 @@ struct Mqar : ByLengths {
   }
   int vocabulary() const { return first_symbol + keys + values; }
   int row_length(int length) const { return 4 * length + 2; }
-  void check(int length) const { expect(length <= keys, length, " pairs need as many keys, and there are ", keys); }
+  void check(int length) const { expect(length <= keys, length, " pairs need as many keys, expected at most ", keys); }
   void fill(Draw& draw, int length, Row& row) const {
     auto const key = draw.distinct(length, keys), value = draw_string(draw, length, values);
     row.say(begin_token);

@@ -27,7 +27,7 @@ struct VariableTracking : ByLengths {
   int row_length(int length) const { return 2 * length + 4; }
   void check(int length) const {
     expect(length >= chains, length, " assignments do not set ", chains, " chains, expected as many at least");
-    expect(length <= names, length, " assignments need as many variables, and there are ", names);
+    expect(length <= names, length, " assignments need as many variables, expected at most ", names);
   }
   void fill(Draw& draw, int length, Row& row) const {
     auto const name = draw.distinct(length, names);

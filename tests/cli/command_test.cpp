@@ -94,7 +94,8 @@ TEST_CASE("cli: plugin new writes a project once, and refuses a name that is tak
   REQUIRE(made.status == 0);
   CHECK(holds(read_file(folder / "mine" / "mine.cpp"), "struct Mine {"));
   for (std::string const file : {"CMakeLists.txt", "check.sh", "spec.yaml", "README.md"})
-    CHECK_FALSE(holds(read_file(folder / "mine" / file), "@"));
+    for (std::string const hole : {"@NAME@", "@STRUCT@", "@INSPECT@"})
+      CHECK_FALSE(holds(read_file(folder / "mine" / file), hole));
   auto const again = sextant_program({"plugin", "new", "mine", "-o", at});
   CHECK(again.status == 2);
   CHECK(holds(again.output, "is there already"));

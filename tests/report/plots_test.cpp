@@ -54,6 +54,11 @@ TEST_CASE("every plot is well-formed SVG with a title, a description and a role"
   auto study = test::synthetic_study();
   study.search = {{"rope", "linear", {3, 2.5, 2.5}, {1, 1.5, 4}, "nat/token", "loss"},
                   {"rope", "yarn", {3, 2.75, 2.25}, {1, 2, 4}, "nat/token", "loss"}};
+  auto row = study.rows.front();
+  for (std::string const metric : {"exact", "distance95", "entropy", "spread"}) {
+    row.probe = row.metric = metric, row.value = 0.5;
+    study.rows.push_back(row);
+  }
   for (auto const& plot : plots()) {
     INFO(plot.name);
     auto const svg = plot_svg(study, plot.name);

@@ -84,7 +84,9 @@ TEST_CASE("run: the same task gives the same stages, and another option of it ot
     INFO(plan.output);
     REQUIRE(plan.status == 0);
     std::vector<std::string> out;
-    for (auto const& stage : nlohmann::json::parse(plan.output)["train"]) out.push_back(stage["id"]);
+    auto const json = nlohmann::json::parse(plan.output);
+    for (auto const& stage : json["train"]) out.push_back(stage["id"]);
+    REQUIRE(out.size() == 4);
     return out;
   };
   CHECK(ids("data.task.alphabet=12") == ids("study=task"));

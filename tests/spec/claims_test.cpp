@@ -71,7 +71,7 @@ TEST_CASE("claims: what is left out has its default, and the resolved text reads
   CHECK(plain.missing.empty());
   CHECK(spec.claims.list[1].margin.units == "%");
   CHECK_THAT(spec.resolved, ContainsSubstring("family_error: 0.05  # default\n"));
-  CHECK_THAT(spec.resolved, ContainsSubstring("reach: here}  # default: says, margin, by, reach\n"));
+  CHECK_THAT(spec.resolved, ContainsSubstring("reach: here}  # default: says, source, margin, by, reach\n"));
   auto const again = spec::read_spec(spec.resolved, "f", {}, test::made_up_plugins());
   REQUIRE(again.claims.list.size() == 2);
   for (std::size_t i = 0; i < 2; ++i) {

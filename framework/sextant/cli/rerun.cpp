@@ -29,16 +29,15 @@ nlohmann::json as_json(std::vector<Difference> const& differences) {
   return out;
 }
 
-/// Writes the stored spec into the folder; one that holds another is refused.
-void lay_out_spec(fs::path const& folder, std::string const& resolved, std::string const& file) {
-  fs::path const spec = folder / "spec.yaml";
-  if (fs::exists(spec))
-    expect(read_file(spec) == resolved, folder.string(), ": holds another spec than ", file,
+/// Writes the stored spec into the folder and returns its path. A folder that holds another is refused.
+fs::path lay_out_spec(fs::path const& folder, std::string const& resolved, std::string const& file) {
+  fs::path const spec = folder / "stored.yaml";
+  if (fs::exists(spec) || fs::exists(folder / "spec.yaml"))
+    expect(fs::exists(spec) && read_file(spec) == resolved, folder.string(), ": holds another spec than ", file,
            ", expected an empty folder or an earlier rerun of it: choose another with -o");
-  else {
-    fs::create_directories(folder);
-    write_file_atomically(spec, resolved);
-  }
+  fs::create_directories(folder);
+  write_file_atomically(spec, resolved);
+  return spec;
 }
 
 int rerun(Arguments& a, Context& context) {
@@ -53,8 +52,7 @@ int rerun(Arguments& a, Context& context) {
                               : fs::path(a.spec.folder);
   expect(!fs::exists(folder / "study.h5") || !fs::equivalent(folder / "study.h5", file), folder.string(),
          ": is the study itself, expected another folder for its rerun");
-  lay_out_spec(folder, spec, file.string());
-  a.spec.path = (folder / "spec.yaml").string();
+  a.spec.path = lay_out_spec(folder, spec, file.string()).string();
   a.spec.folder = folder.string();
   Carried const carried = carry_out(a.spec, a.options, context);
   if (carried.outcome.stopped) return stopped;
