@@ -12,6 +12,7 @@ import argparse
 import json
 import math
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -20,7 +21,7 @@ import time
 
 def seconds_of(bench, name, min_time):
     """Seconds an iteration of one benchmark of Sextant."""
-    run = subprocess.run([bench, "--benchmark_filter=^%s$" % name, "--benchmark_format=json",
+    run = subprocess.run([bench, "--benchmark_filter=^%s$" % re.escape(name), "--benchmark_format=json",
                           "--benchmark_min_time=%g" % min_time], capture_output=True, text=True)
     if run.returncode != 0:
         raise RuntimeError("%s: %s" % (name, run.stderr[-500:]))
@@ -263,7 +264,7 @@ def main():
     parse.add_argument("--json", help="write all times here")
     options = parse.parse_args()
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
-    os.environ.setdefault("GOMP_SPINCOUNT", "300")  # as sextant_bench waits: neither loses to other work on the machine
+    os.environ.setdefault("GOMP_SPINCOUNT", "3000")  # as sextant_bench waits: neither loses to other work on the machine
     try:
         import torch
     except ImportError as error:

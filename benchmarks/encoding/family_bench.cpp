@@ -20,7 +20,8 @@ struct Size {
 
 View2<float> random(std::string const& name, int rows, int cols) {
   View2<float> const x(name, static_cast<std::size_t>(rows), static_cast<std::size_t>(cols));
-  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = 0.001f * static_cast<float>((i * 2654435761u >> 7) % 2000) - 1;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x.data()[i] = 0.001f * static_cast<float>((i * 2654435761u >> 7) % 2000) - 1;
   return x;
 }
 
@@ -64,7 +65,9 @@ class Layer {
     binding_.encode_backward(Exec(), 0, x_, heads(q_), heads(k_), grads, heads(grad_q_), heads(grad_k_), grad_x_,
                              state_);
   }
-  double forward_flop() const { return 2.0 * size_.batch * size_.heads * double(size_.length) * size_.length * size_.dim; }
+  double forward_flop() const {
+    return 2.0 * size_.batch * size_.heads * double(size_.length) * size_.length * size_.dim;
+  }
 
  private:
   static std::shared_ptr<Position const> position_of(std::string const& use, Size const& size) {
@@ -72,7 +75,8 @@ class Layer {
     shape.heads = shape.kv_heads = size.heads;
     shape.head_dim = size.dim;
     shape.model_dim = size.width();
-    return std::make_shared<Position const>(PositionChoice{{{use, {}, {}}}, {}, size.length}, Registry::global(), shape);
+    return std::make_shared<Position const>(PositionChoice{{{use, {}, {}}}, {}, size.length}, Registry::global(),
+                                            shape);
   }
   int rows() const { return size_.batch * size_.length; }
   Heads<float> heads(View2<float> const& x) const {

@@ -42,9 +42,10 @@ void scale_in_place(benchmark::State& state) {
   for (auto _ : state)
     for (auto const& x : {a.q, a.k}) {
       float* const data = x.data();
-      Kokkos::parallel_for("scale", Kokkos::RangePolicy<Exec>(0, batch * heads * length), KOKKOS_LAMBDA(int row) {
-        for (int c = 0; c < dim; ++c) data[std::size_t(row) * dim + c] *= 0.999f;
-      });
+      Kokkos::parallel_for(
+          "scale", Kokkos::RangePolicy<Exec>(0, batch * heads * length), KOKKOS_LAMBDA(int row) {
+            for (int c = 0; c < dim; ++c) data[std::size_t(row) * dim + c] *= 0.999f;
+          });
     }
   count(state, 8);
 }

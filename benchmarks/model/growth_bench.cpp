@@ -28,8 +28,8 @@ Point measure(std::string const& use, int length) {
   encoding::Shape shape;
   shape.heads = shape.kv_heads = 4, shape.head_dim = 64, shape.model_dim = 256;
   Model<float> model(config,
-                     std::make_shared<encoding::Position const>(
-                         encoding::PositionChoice{{{use, {}, {}}}, {}, length}, encoding::Registry::global(), shape),
+                     std::make_shared<encoding::Position const>(encoding::PositionChoice{{{use, {}, {}}}, {}, length},
+                                                                encoding::Registry::global(), shape),
                      1);
   View2<int> const text("text", 1, static_cast<std::size_t>(length) + 1);
   Stream const stream(1, "text");
@@ -48,7 +48,7 @@ Point measure(std::string const& use, int length) {
 }
 
 /// Least squares slope of log y over log length.
-double exponent(std::vector<Point> const& points, double Point::* y) {
+double exponent(std::vector<Point> const& points, double Point::*y) {
   double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
   for (auto const& p : points) {
     double const a = std::log(p.length), b = std::log(p.*y);

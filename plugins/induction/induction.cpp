@@ -22,7 +22,9 @@ struct Induction : ByLengths {
   }
   int vocabulary() const { return first_symbol + alphabet; }
   int row_length(int length) const { return length + 3; }
-  void check(int length) const { expect(length >= 2, "length ", length, " leaves no room for a pair, expected 2 or more"); }
+  void check(int length) const {
+    expect(length >= 2, "length ", length, " leaves no room for a pair, expected 2 or more");
+  }
   void fill(Draw& draw, int length, Row& row) const {
     int const trigger = draw.below(alphabet), place = draw.place(length - 1);
     std::vector<int> string;

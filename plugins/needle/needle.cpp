@@ -31,7 +31,8 @@ struct Needle : ByLengths {
   int vocabulary() const { return mark + 1 + alphabet + keys + values; }
   int row_length(int length) const { return length + 3 * (distractors + 1) + 4; }
   void check(int) const {
-    expect(distractors < keys, distractors, " distractors and the needle need as many keys, expected fewer distractors than ", keys);
+    expect(distractors < keys, distractors,
+           " distractors and the needle need as many keys, expected fewer distractors than ", keys);
   }
   void fill(Draw& draw, int length, Row& row) const {
     int const text = mark + 1, key = text + alphabet, value = key + keys;

@@ -68,9 +68,9 @@ TEST_CASE("cli: more threads than a backend has are refused", "[cli][threads]") 
 
 TEST_CASE("cli: help of every command ends with examples", "[cli]") {
   for (std::string const command :
-       {"list",   "describe", "validate", "plan", "run", "rerun", "status", "compare", "check",
-        "report", "plot", "export", "gallery", "cite",     "inspect",  "advise", "doctor", "model",   "import",
-        "extend", "search", "convert",  "corpus",   "tokenize", "env",    "verify", "plugin",  "completion"}) {
+       {"list",   "describe", "validate", "plan",     "run",     "rerun",  "status", "compare",   "check",  "report",
+        "plot",   "export",   "gallery",  "cite",     "inspect", "advise", "doctor", "model",     "import", "extend",
+        "search", "convert",  "corpus",   "tokenize", "env",     "verify", "plugin", "completion"}) {
     auto const help = sextant_program({command, "--help"});
     CHECK(help.status == 0);
     CHECK(holds(help.output, "Examples:\n  sextant " + command));
@@ -85,8 +85,9 @@ TEST_CASE("cli: the completion script is bash", "[cli]") {
   CHECK(std::system(("bash -n " + (folder / "completion.bash").string()).c_str()) == 0);
 }
 
-TEST_CASE("cli: plugin new writes a project once, and refuses a name that is taken, a kind that is none and a full folder",
-          "[cli][reject]") {
+TEST_CASE(
+    "cli: plugin new writes a project once, and refuses a name that is taken, a kind that is none and a full folder",
+    "[cli][reject]") {
   test::TempFolder const folder;
   std::string const at = (folder / "mine").string();
   auto const made = sextant_program({"plugin", "new", "mine", "--kind", "rotary", "-o", at});

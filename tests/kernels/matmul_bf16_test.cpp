@@ -41,7 +41,7 @@ double bound(int k) { return 8 * 0x1p-24 * std::sqrt(static_cast<double>(k)) * s
 }  // namespace
 
 TEST_CASE("bf16: rounds to the nearest, ties to even, and keeps what it can hold", "[matmul][bf16]") {
-  CHECK(round_to_bf16(1.0f + 0x1p-8f) == 1.0f);               // halfway: to the even 1
+  CHECK(round_to_bf16(1.0f + 0x1p-8f) == 1.0f);  // halfway: to the even 1
   CHECK(round_to_bf16(1.0f + 0x1p-8f + 0x1p-20f) == 1.0f + 0x1p-7f);
   CHECK(round_to_bf16(1.0f + 3 * 0x1p-8f) == 1.0f + 0x1p-6f);  // halfway: up to the even one
   CHECK(round_to_bf16(-1.0f - 0x1p-8f) == -1.0f);

@@ -47,8 +47,8 @@ TEST_CASE("rotate: turns pairs by phase times frequency whatever the order of he
                 int const k = c - 2, p = interleaved ? k / 2 : k % 3, second = interleaved ? k % 2 : k / 3;
                 int const other = 2 + (interleaved ? k ^ 1 : (k + 3) % 6);
                 double const angle = 1.5 * i * std::pow(100.0, -1.0 * p / 3);
-                expected = 1.25 * (x(b, h, i, c) * std::cos(angle) +
-                                   (second ? 1 : -1) * x(b, h, i, other) * std::sin(angle));
+                expected =
+                    1.25 * (x(b, h, i, c) * std::cos(angle) + (second ? 1 : -1) * x(b, h, i, other) * std::sin(angle));
               }
               worst = std::max(worst, std::abs(expected - to(b, h, i, c)));
             }

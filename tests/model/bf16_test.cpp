@@ -64,8 +64,7 @@ TEST_CASE("bf16: decoding from a cache gives what a whole pass gives", "[model][
     for (int b = 0; b < 2; ++b) token(b, 0) = batch.tokens(b, i);
     model.logits(Exec(), {token, {}, {}, {}}, cache, logits);
     for (int b = 0; b < 2; ++b)
-      for (int v = 0; v < 32; ++v)
-        worst = std::max(worst, double(std::abs(logits(b, v) - whole(b * 21 + i, v))));
+      for (int v = 0; v < 32; ++v) worst = std::max(worst, double(std::abs(logits(b, v) - whole(b * 21 + i, v))));
   }
   CHECK(worst < 0.02);  // sums run in other orders, and a rounding may fall the other way
 }

@@ -72,7 +72,7 @@ TEST_CASE("plan: what changes a result changes its name", "[plan][R51]") {
        {"model.layers=3", "train.optimiser.rate=1.0000000000000002e-3", "position.encoding.base=10001",
         "position.encoding.layers=[0]", "position.encoding.layers={every: 2}", "train.seeds=[1, 2]",
         "data.split.train=0.9", "model.norm.eps=1e-6", "train.steps=101", "data.order.seed=3",
-        "position.trained_length=65"}) {
+        "position.trained_length=65", "train.precision=bf16"}) {
     INFO(set);
     for (auto const& id : ids(plan_of(base, {set}))) CHECK_FALSE(before.contains(id));
   }

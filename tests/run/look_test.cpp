@@ -10,8 +10,9 @@
 using namespace sextant;
 using Catch::Matchers::WithinAbs;
 
-TEST_CASE("look: of weights that are all zero attention is even: ln n, no spread, half of the weight within half of the row",
-          "[run][probes]") {
+TEST_CASE(
+    "look: of weights that are all zero attention is even: ln n, no spread, half of the weight within half of the row",
+    "[run][probes]") {
   plan::TrainStage stage;
   stage.model.layers = 2;
   stage.model.width = 16;
@@ -27,7 +28,8 @@ TEST_CASE("look: of weights that are all zero attention is even: ln n, no spread
   auto const gaze = run::look(Exec(), network, tokens, rows);
   REQUIRE(gaze.entropy.size() == 4);
   double entropy = 0;
-  for (int n = 0; n < rows; ++n) entropy += std::log(32.0 - n * 16 / rows) / rows;  // rows 31, 29, ... see 32, 30, ... keys
+  for (int n = 0; n < rows; ++n)
+    entropy += std::log(32.0 - n * 16 / rows) / rows;  // rows 31, 29, ... see 32, 30, ... keys
   for (int layer = 0; layer < 2; ++layer)
     for (int head = 0; head < 2; ++head) {
       std::size_t const cell = static_cast<std::size_t>(2 * layer + head);

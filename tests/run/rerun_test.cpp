@@ -14,7 +14,7 @@ namespace {
 bool holds(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 std::string const one_claim =
     "claims:\n  list:\n"
-    "    - {id: learned, says: It learns, source: 'article 000, 16', test: 'lm_loss.mean @ 16 {encoding=fox} < 5'}\n";
+    "    - {id: learned, says: It learns, source: 'article 000, 16', test: 'lm_loss.mean @ 16 {encoding=fox} < 6'}\n";
 }  // namespace
 
 TEST_CASE("rerun: the stored spec gives the same bits from the file alone, and a number that was altered is named",
@@ -55,7 +55,8 @@ TEST_CASE("rerun: the stored spec gives the same bits from the file alone, and a
   CHECK(test::sextant_program({"rerun", other.string(), "-o", again, "--quiet"}).status == 0);
 }
 
-TEST_CASE("rerun: what holds no spec, a folder of another study and the study's own folder are refused", "[run][rerun][reject]") {
+TEST_CASE("rerun: what holds no spec, a folder of another study and the study's own folder are refused",
+          "[run][rerun][reject]") {
   test::TempFolder const folder;
   fs::path const spec = test::write_tiny_study(folder, 4);
   std::string const out = (folder / "out").string();
@@ -76,7 +77,8 @@ TEST_CASE("rerun: what holds no spec, a folder of another study and the study's 
   CHECK(holds(bare.output, "holds no spec that `run` reads"));
 }
 
-TEST_CASE("export: an exported study keeps every number, table and verdict, and drops the rest of training", "[run][export]") {
+TEST_CASE("export: an exported study keeps every number, table and verdict, and drops the rest of training",
+          "[run][export]") {
   test::TempFolder const folder;
   fs::path const spec = test::write_tiny_study(folder, 12);
   write_file_atomically(spec, read_file(spec) + one_claim);
@@ -90,21 +92,25 @@ TEST_CASE("export: an exported study keeps every number, table and verdict, and 
   CHECK(results::differences(a.group("provenance"), b.group("provenance")).empty());
   for (auto const& [id, run] : b.group("runs").groups) CHECK_FALSE(run.has_array("train/gradient_norm"));
   CHECK(fs::file_size(kept) < fs::file_size(whole));
-  CHECK(test::sextant_program({"check", kept.string(), "--json"}).output == test::sextant_program({"check", out, "--json"}).output);
+  CHECK(test::sextant_program({"check", kept.string(), "--json"}).output ==
+        test::sextant_program({"check", out, "--json"}).output);
   CHECK(test::sextant_program({"export", out, "-o", whole.string()}).status == 2);
 }
 
-TEST_CASE("gallery: every study of a folder is shown with its claims, and equal studies give equal files", "[run][gallery]") {
+TEST_CASE("gallery: every study of a folder is shown with its claims, and equal studies give equal files",
+          "[run][gallery]") {
   test::TempFolder const folder;
   fs::path const spec = test::write_tiny_study(folder, 12);
   write_file_atomically(spec, read_file(spec) + one_claim);
   std::string const out = (folder / "studies" / "tiny").string();
   REQUIRE(test::sextant_program({"run", spec.string(), "-o", out}).status == 0);
-  auto const once = test::sextant_program({"gallery", (folder / "studies").string(), "-o", (folder / "shown").string()});
+  auto const once =
+      test::sextant_program({"gallery", (folder / "studies").string(), "-o", (folder / "shown").string()});
   INFO(once.output);
   REQUIRE(once.status == 0);
   std::string const name = report::load_study(fs::path(out) / "study.h5").name;
-  std::string const index = read_file(folder / "shown" / "index.html"), readme = read_file(folder / "shown" / "README.md");
+  std::string const index = read_file(folder / "shown" / "index.html"),
+                    readme = read_file(folder / "shown" / "README.md");
   CHECK(holds(index, "article 000, 16"));
   CHECK(holds(index, "href=\"" + name + ".html\""));
   CHECK(holds(readme, "| article 000, 16 | It learns | holds |"));

@@ -36,7 +36,8 @@ vary:
 }
 }  // namespace
 
-TEST_CASE("run: a task is learned from its answers alone, and its accuracy is kept example by example", "[run][tasks]") {
+TEST_CASE("run: a task is learned from its answers alone, and its accuracy is kept example by example",
+          "[run][tasks]") {
   test::TempFolder const folder;
   std::string const out = (folder / "out").string();
   auto const spec = write_task_study(folder, R"(claims:
@@ -94,7 +95,8 @@ TEST_CASE("run: the same task gives the same stages, and another option of it ot
   CHECK(ids("data.task.lengths=[2, 3]") != ids("study=task"));
 }
 
-TEST_CASE("run: probes of a text keep a value a window, and entropy lies between none and that of an even row", "[run][probes]") {
+TEST_CASE("run: probes of a text keep a value a window, and entropy lies between none and that of an even row",
+          "[run][probes]") {
   test::TempFolder const folder;
   std::string const out = (folder / "out").string();
   write_file_atomically(folder / "text.txt", test::made_up_text(8000));

@@ -4,15 +4,16 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 
-using sextant::statistics::wilson;
 using Catch::Matchers::WithinAbs;
+using sextant::statistics::wilson;
 
 TEST_CASE("wilson: Newcombe's published intervals", "[statistics][paper]") {
   // Newcombe 1998, Statistics in Medicine 17:857, table I, method 3.
   struct {
     int successes, n;
     double low, high;
-  } const published[] = {{81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0, 0.1611}, {1, 29, 0.0061, 0.1718}};
+  } const published[] = {
+      {81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0, 0.1611}, {1, 29, 0.0061, 0.1718}};
   for (auto const& row : published) {
     auto const found = wilson(row.successes, row.n, 0.95);
     CHECK_THAT(found.low, WithinAbs(row.low, 6e-5));

@@ -69,7 +69,8 @@ TEST_CASE("tasks: copy, reverse and sort answer with the image of the string", "
 TEST_CASE("tasks: parity counts the ones, and addition adds in either order of digits", "[tasks]") {
   each_example(*task_of("parity", 2, 12), [](auto const& row) {
     auto const parts = parts_of(row);
-    CHECK(parts.answer == std::vector<int>{first + static_cast<int>(std::count(parts.told.begin(), parts.told.end(), first + 1) % 2)});
+    CHECK(parts.answer ==
+          std::vector<int>{first + static_cast<int>(std::count(parts.told.begin(), parts.told.end(), first + 1) % 2)});
   });
   for (std::string const order : {"most_first", "least_first"})
     each_example(*task_of("addition", 1, 6, {{"order", order}}), [&](auto const& row) {
@@ -157,7 +158,8 @@ TEST_CASE("tasks: no test example is ever drawn in training, although the string
   for (auto const& row : trained) CHECK(row.size() <= 14);
 }
 
-TEST_CASE("tasks: training lengths are uniform, rows a function of seed and number, and tests those of every seed", "[tasks]") {
+TEST_CASE("tasks: training lengths are uniform, rows a function of seed and number, and tests those of every seed",
+          "[tasks]") {
   TaskRows const rows(task_of("copy", 8, 11));
   std::map<std::size_t, int> lengths;
   for (std::uint64_t n = 0; n < 4000; ++n) ++lengths[(rows.training(3, n).tokens.size() - 2) / 2];
@@ -189,8 +191,8 @@ TEST_CASE("tasks: a row in a batch is predicted at its answer alone, and padded"
     CHECK(targets(1, i) == (i == 2 ? 4 : -1));
     CHECK(tokens(0, i) == 0);
   }
-  CHECK_THROWS_MATCHES(put_row({std::vector<std::int32_t>(7, 1), std::vector<std::uint8_t>(7)}, 0, tokens, targets), Error,
-                       MessageMatches(ContainsSubstring("an example of 7 tokens does not fit in a row of 6")));
+  CHECK_THROWS_MATCHES(put_row({std::vector<std::int32_t>(7, 1), std::vector<std::uint8_t>(7)}, 0, tokens, targets),
+                       Error, MessageMatches(ContainsSubstring("an example of 7 tokens does not fit in a row of 6")));
 }
 
 TEST_CASE("tasks: options are checked as those of encodings are", "[tasks]") {

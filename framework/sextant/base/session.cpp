@@ -13,7 +13,7 @@ namespace sextant {
 void wait_politely([[maybe_unused]] char** argv) {
 #if defined(__linux__) && defined(KOKKOS_ENABLE_OPENMP)
   if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT")) return;
-  ::setenv("GOMP_SPINCOUNT", "300", 1);
+  ::setenv("GOMP_SPINCOUNT", "3000", 1);
   ::execv("/proc/self/exe", argv);  // returns only where that cannot be: then as it was
 #endif
 }

@@ -3,10 +3,10 @@
 
 namespace sextant {
 
-/// To be called first in main: threads that wait for others sleep after some 10 us instead of spinning for milliseconds, so
-/// that on a machine with other work the one that they wait for gets a core (a decoded token waits 150 times: 30 times
-/// faster then, and as fast on an idle machine). GNU's OpenMP reads this from the environment before main, so the program
-/// starts itself once more with it set. Does nothing where the user has set OMP_WAIT_POLICY or GOMP_SPINCOUNT.
+/// To be called first in main: threads that wait for others sleep after some 100 us instead of spinning for milliseconds, so
+/// that on a machine with other work the one that they wait for gets a core; docs/performance.md has what was measured. GNU's
+/// OpenMP reads this from the environment before main, so the program starts itself once more with it set. Does nothing where
+/// the user has set OMP_WAIT_POLICY or GOMP_SPINCOUNT.
 void wait_politely(char** argv);
 
 /// Starts Kokkos with `threads` threads (0: as the system says). Throws Error when the backend cannot have that many:

@@ -60,10 +60,7 @@ std::string Conformance::table() const {
 }
 
 std::string Conformance::json() const {
-  nlohmann::ordered_json root{{"plugin", plugin},
-                              {"role", noun(role)},
-                              {"file", file},
-                              {"passed", passed()}};
+  nlohmann::ordered_json root{{"plugin", plugin}, {"role", noun(role)}, {"file", file}, {"passed", passed()}};
   root["checks"] = nlohmann::ordered_json::array();
   for (auto const& f : findings) {
     nlohmann::ordered_json item{{"check", f.check}, {"meaning", f.meaning}};

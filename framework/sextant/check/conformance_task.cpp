@@ -21,7 +21,8 @@ struct TaskCheck {
 };
 
 std::string wrong_row(Task const& task, int length, Row const& row) {
-  if (row.tokens.size() != row.scored.size()) return text(row.scored.size(), " marks for ", row.tokens.size(), " tokens");
+  if (row.tokens.size() != row.scored.size())
+    return text(row.scored.size(), " marks for ", row.tokens.size(), " tokens");
   if (static_cast<int>(row.tokens.size()) > task.row_length(length))
     return text(row.tokens.size(), " tokens, ", task.row_length(length), " declared");
   for (auto const token : row.tokens)
@@ -114,7 +115,8 @@ std::vector<std::string> task_checks() {
   return out;
 }
 
-Conformance check_task(encoding::Registry const& registry, std::string const& name, ConformanceSettings const& settings) {
+Conformance check_task(encoding::Registry const& registry, std::string const& name,
+                       ConformanceSettings const& settings) {
   using encoding::Role;
   Conformance out{.plugin = name, .file = registry.file_of(Role::task, name).string(), .role = Role::task};
   for (auto const& wanted : settings.only) {
@@ -124,7 +126,8 @@ Conformance check_task(encoding::Registry const& registry, std::string const& na
   }
   auto const& examples = registry.describe(Role::task, name).examples;
   for (auto const& check : checks) {
-    if (!settings.only.empty() && std::find(settings.only.begin(), settings.only.end(), check.name) == settings.only.end())
+    if (!settings.only.empty() &&
+        std::find(settings.only.begin(), settings.only.end(), check.name) == settings.only.end())
       continue;
     Finding finding{.check = check.name, .meaning = check.meaning};
     if (examples.empty()) finding.outcome = Outcome::fail, finding.note = "the plugin gives no example of its options";

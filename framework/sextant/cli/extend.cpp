@@ -99,8 +99,12 @@ std::vector<extend::Document> tuning_documents(Arguments const& a, extend::Subje
 }
 
 nlohmann::json facts_of_tuning(extend::Tuning const& tuning) {
-  return {{"steps", tuning.steps},   {"length", tuning.length}, {"rows", tuning.rows},
-          {"rate", tuning.rate},     {"warmup", tuning.warmup}, {"seed", tuning.seed},
+  return {{"steps", tuning.steps},
+          {"length", tuning.length},
+          {"rows", tuning.rows},
+          {"rate", tuning.rate},
+          {"warmup", tuning.warmup},
+          {"seed", tuning.seed},
           {"documents", names_of(tuning.documents)}};
 }
 

@@ -25,7 +25,10 @@ std::vector<fs::path> studies_in(fs::path const& given) {
 }
 
 std::string link_to(fs::path const& folder, fs::path const& from) {
-  return fs::absolute(folder).lexically_normal().lexically_relative(fs::absolute(from).lexically_normal()).generic_string();
+  return fs::absolute(folder)
+      .lexically_normal()
+      .lexically_relative(fs::absolute(from).lexically_normal())
+      .generic_string();
 }
 }  // namespace
 
@@ -57,8 +60,9 @@ void add_export(CLI::App& app, Context&) {
   struct Arguments {
     std::string file, output;
   };
-  auto* const command = add_command(app, "export", "A study file small enough to commit: what tables, plots and verdicts need",
-                                    {"export results/ntk-256-to-1024 -o experiments/ntk-256-to-1024/study.h5"});
+  auto* const command =
+      add_command(app, "export", "A study file small enough to commit: what tables, plots and verdicts need",
+                  {"export results/ntk-256-to-1024 -o experiments/ntk-256-to-1024/study.h5"});
   auto const a = std::make_shared<Arguments>();
   command->add_option("study", a->file, "a study file or folder")->required();
   command->add_option("-o,--output", a->output, "file to write")->required();

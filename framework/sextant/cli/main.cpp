@@ -23,10 +23,10 @@ int main(int argc, char** argv) {
       ->type_name("FILE")
       ->take_all();
   app.add_option("--threads", context.threads, "threads to compute with (default: all)")->check(CLI::Range(1, 4096));
-  for (auto const add :
-       {add_list,   add_describe, add_validate, add_plan, add_run, add_rerun, add_status, add_compare, add_check,
-        add_report, add_plot, add_export, add_gallery, add_cite,     add_inspect,  add_advise, add_doctor, add_model,   add_import,
-        add_extend, add_search, add_convert,  add_corpus,   add_tokenize, add_env,    add_verify, add_plugin,  add_completion})
+  for (auto const add : {add_list,    add_describe, add_validate, add_plan,  add_run,    add_rerun,   add_status,
+                         add_compare, add_check,    add_report,   add_plot,  add_export, add_gallery, add_cite,
+                         add_inspect, add_advise,   add_doctor,   add_model, add_import, add_extend,  add_search,
+                         add_convert, add_corpus,   add_tokenize, add_env,   add_verify, add_plugin,  add_completion})
     add(app, context);
   try {
     app.parse(argc, argv);

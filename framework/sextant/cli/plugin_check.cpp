@@ -113,15 +113,17 @@ void run(Arguments const& a, Context& context) {
 }  // namespace
 
 void add_plugin(CLI::App& app, Context& context) {
-  auto* const plugin = add_command(app, "plugin", "Begin a plugin, or judge one",
-                                   {"plugin new log_fade", "plugin check alibi", "plugin check build/plugins/mine.so --json"});
+  auto* const plugin =
+      add_command(app, "plugin", "Begin a plugin, or judge one",
+                  {"plugin new log_fade", "plugin check alibi", "plugin check build/plugins/mine.so --json"});
   plugin->require_subcommand(1);
   add_plugin_new(*plugin, context);
-  auto* const command =
-      add_command(*plugin, "check", "The conformance suite on one encoding, scaling or task: exit 0 only if nothing failed",
-                  {"plugin check alibi", "plugin check ./mine.so --only relative gradient_inputs"});
+  auto* const command = add_command(
+      *plugin, "check", "The conformance suite on one encoding, scaling or task: exit 0 only if nothing failed",
+      {"plugin check alibi", "plugin check ./mine.so --only relative gradient_inputs"});
   auto const a = std::make_shared<Arguments>();
-  command->add_option("plugin", a->plugin, "a registered encoding, scaling or task, or a plugin's shared object")->required();
+  command->add_option("plugin", a->plugin, "a registered encoding, scaling or task, or a plugin's shared object")
+      ->required();
   command->add_option("--only", a->only, "run these checks alone")->type_name("CHECK");
   command->add_flag("--digest", a->digest)->group("");  // for the second process of the check on threads
   takes_json(command, context);

@@ -6,7 +6,8 @@
 namespace sextant::cli {
 namespace {
 
-constexpr std::string_view bias_source = R"src(// @NAME@: a penalty linear in distance with one trained slope per head. Replace formula, options and source by yours.
+constexpr std::string_view bias_source =
+    R"src(// @NAME@: a penalty linear in distance with one trained slope per head. Replace formula, options and source by yours.
 //
 //   logit(h, i, j) += -slope_h |p_i - p_j|          p in tokens, slope in logits per token
 //
@@ -48,7 +49,8 @@ struct @STRUCT@ {
 SEXTANT_PLUGIN(sextant::plugins::@STRUCT@, "@NAME@", "your paper")
 )src";
 
-constexpr std::string_view rotary_source = R"src(// @NAME@: pairs of channels turn with the position, on a geometric ladder of frequencies. Replace formula, options and
+constexpr std::string_view rotary_source =
+    R"src(// @NAME@: pairs of channels turn with the position, on a geometric ladder of frequencies. Replace formula, options and
 // source by yours.
 //
 //   pair f of position p turns by p base^(-2f / head_dim)          radians
@@ -83,7 +85,8 @@ struct @STRUCT@ {
 SEXTANT_PLUGIN(sextant::plugins::@STRUCT@, "@NAME@", "your paper")
 )src";
 
-constexpr std::string_view scaling_source = R"src(// @NAME@: every frequency of a trained rotary encoding divided by one factor. Replace formula, options and source by yours.
+constexpr std::string_view scaling_source =
+    R"src(// @NAME@: every frequency of a trained rotary encoding divided by one factor. Replace formula, options and source by yours.
 //
 //   inv_freq_f / factor
 //
@@ -251,12 +254,10 @@ std::map<std::string, std::string> plugin_project(std::string const& name, std::
   bool const scaling = kind == "scaling";
   std::string_view const source = scaling ? scaling_source : kind == "rotary" ? rotary_source : bias_source;
   expect(scaling || kind == "rotary" || kind == "bias", "plugin new: there is no kind ", kind);
-  std::map<std::string, std::string> files{{name + ".cpp", std::string(source)},
-                                           {"CMakeLists.txt", std::string(cmake)},
-                                           {"check.sh", std::string(check)},
-                                           {"spec.yaml", std::string(scaling ? scaling_spec : encoding_spec)},
-                                           {"README.md", std::string(readme)},
-                                           {".gitignore", "build/\nresults/\n"}};
+  std::map<std::string, std::string> files{
+      {name + ".cpp", std::string(source)}, {"CMakeLists.txt", std::string(cmake)},
+      {"check.sh", std::string(check)},     {"spec.yaml", std::string(scaling ? scaling_spec : encoding_spec)},
+      {"README.md", std::string(readme)},   {".gitignore", "build/\nresults/\n"}};
   for (auto& [file, text] : files) {
     replace_all(text, "@INSPECT@", scaling ? "rope '{use: " + name + ", factor: 4}'" : name);
     replace_all(text, "@NAME@", name);

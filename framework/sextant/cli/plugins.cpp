@@ -19,9 +19,8 @@ using encoding::Role;
 using nlohmann::json;
 
 json to_json(encoding::Description const& d) {
-  json out{{"name", d.name},       {"role", noun(d.role)},
-           {"family", d.family},   {"summary", d.summary},
-           {"formula", d.formula}, {"source", d.source}};
+  json out{{"name", d.name},       {"role", noun(d.role)}, {"family", d.family},
+           {"summary", d.summary}, {"formula", d.formula}, {"source", d.source}};
   out["options"] = json::array();
   for (auto const& o : d.options)
     out["options"].push_back({{"name", o.name},
@@ -147,8 +146,9 @@ void add_list(CLI::App& app, Context& context) {
 }
 
 void add_describe(CLI::App& app, Context& context) {
-  auto* const command = add_command(app, "describe", "Everything about one encoding, scaling or task, or the spec format",
-                                    {"describe rope", "describe yarn --json", "describe spec"});
+  auto* const command =
+      add_command(app, "describe", "Everything about one encoding, scaling or task, or the spec format",
+                  {"describe rope", "describe yarn --json", "describe spec"});
   auto const name = std::make_shared<std::string>();
   command->add_option("name", *name, "an encoding, a scaling, a task, or the word spec")->required();
   takes_json(command, context);

@@ -47,9 +47,10 @@ int rerun(Arguments& a, Context& context) {
   std::string const spec = resolved ? before.text("spec/resolved") : "";
   expect(spec.starts_with("sextant:"), file.string(),
          ": holds no spec that `run` reads, expected a study of `sextant run`");
-  fs::path const folder = a.spec.folder.empty()
-                              ? fs::path("results") / (before.attribute<std::string>("study", file.stem().string()) + "-rerun")
-                              : fs::path(a.spec.folder);
+  fs::path const folder =
+      a.spec.folder.empty()
+          ? fs::path("results") / (before.attribute<std::string>("study", file.stem().string()) + "-rerun")
+          : fs::path(a.spec.folder);
   expect(!fs::exists(folder / "study.h5") || !fs::equivalent(folder / "study.h5", file), folder.string(),
          ": is the study itself, expected another folder for its rerun");
   a.spec.path = lay_out_spec(folder, spec, file.string()).string();

@@ -1,7 +1,7 @@
 #include <sextant/base/file.hpp>
 #include <sextant/cli/specs.hpp>
-#include <sextant/run/start.hpp>
 #include <sextant/run/source.hpp>
+#include <sextant/run/start.hpp>
 #include <sextant/spec/choices.hpp>
 #include <sextant/spec/number.hpp>
 #include <sextant/spec/yaml.hpp>

@@ -25,9 +25,7 @@ struct Registry::Entry {
   PluginEntry const* plugin;
 };
 
-char const* noun(Role role) {
-  return role == Role::encoding ? "encoding" : role == Role::scaling ? "scaling" : "task";
-}
+char const* noun(Role role) { return role == Role::encoding ? "encoding" : role == Role::scaling ? "scaling" : "task"; }
 
 namespace {
 /// Kept for the life of the process: code must outlive every object, exception and virtual table that came from it.

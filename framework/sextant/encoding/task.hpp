@@ -37,7 +37,8 @@ class Draw {
     expect(count <= n, "draw: ", count, " distinct numbers of ", n, " asked for");
     std::vector<int> all(static_cast<std::size_t>(n));
     std::iota(all.begin(), all.end(), 0);
-    for (int i = 0; i < count; ++i) std::swap(all[static_cast<std::size_t>(i)], all[static_cast<std::size_t>(i + below(n - i))]);
+    for (int i = 0; i < count; ++i)
+      std::swap(all[static_cast<std::size_t>(i)], all[static_cast<std::size_t>(i + below(n - i))]);
     all.resize(static_cast<std::size_t>(count));
     return all;
   }
@@ -90,8 +91,8 @@ class Task {
  protected:
   /// Throws Error unless it is two whole numbers that do not fall.
   void set_lengths(Numbers const& lengths) {
-    bool const two = lengths.count == 2 && lengths[0] == std::floor(lengths[0]) && lengths[1] == std::floor(lengths[1]) &&
-                     lengths[0] <= lengths[1] && lengths[1] < 1 << 20;
+    bool const two = lengths.count == 2 && lengths[0] == std::floor(lengths[0]) &&
+                     lengths[1] == std::floor(lengths[1]) && lengths[0] <= lengths[1] && lengths[1] < 1 << 20;
     expect(two, "lengths are ", std::vector<double>(lengths.value, lengths.value + lengths.count),
            ", expected two whole numbers, the shortest and the longest, as in [8, 32]");
     shortest_ = static_cast<int>(lengths[0]);

@@ -17,7 +17,8 @@ results::Group measure_attention(Exec const& exec, Work const& work, Arm const& 
     auto network = seen_by(work, arm, lengths[n]);
     auto const& text = work.documents.front().tokens;
     int const count = std::min(work.settings.rows, lengths[n] / 2);
-    auto const found = run::look(exec, network, std::span(text).subspan(0, static_cast<std::size_t>(lengths[n])), count);
+    auto const found =
+        run::look(exec, network, std::span(text).subspan(0, static_cast<std::size_t>(lengths[n])), count);
     entropy.insert(entropy.end(), found.entropy.begin(), found.entropy.end());
     spread.insert(spread.end(), found.spread.begin(), found.spread.end());
     auto const add = [&](char const* metric, std::vector<double> const& values, char const* units) {

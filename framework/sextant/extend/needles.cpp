@@ -42,7 +42,8 @@ Needle make_needle(Subject const& subject, Document const& document, int length,
          length, "; expected a longer one");
   std::size_t const hay = static_cast<std::size_t>(length) + 1 - around;
   expect(document.tokens.size() >= hay, document.name, " has ", document.tokens.size(), " tokens, expected ", hay);
-  return {tasks::hide(std::span(document.tokens).first(hay), depth, told, asked, answer), static_cast<int>(answer.size())};
+  return {tasks::hide(std::span(document.tokens).first(hay), depth, told, asked, answer),
+          static_cast<int>(answer.size())};
 }
 
 results::Group measure_needles(Exec const& exec, Work const& work, Arm const& arm, run::Progress& progress) {

@@ -27,13 +27,13 @@ std::string identity(Work const& work, Arm const& arm, std::string const& probe,
   json texts = json::array();
   for (auto const& document : work.documents) texts.push_back(document.sha256);
   json all = {{"probe", probe},
-               {"revision", revision},
-               {"numerics", plan::numerics_revision},
-               {"model", arm.weights.empty() ? work.subject.sha256 : arm.weights},
-               {"documents", texts},
-               {"lengths", work.settings.lengths},
-               {"position", json::parse(plan::canonical_position(arm.position, world))},
-               {"how", json::parse(how)}};
+              {"revision", revision},
+              {"numerics", plan::numerics_revision},
+              {"model", arm.weights.empty() ? work.subject.sha256 : arm.weights},
+              {"documents", texts},
+              {"lengths", work.settings.lengths},
+              {"position", json::parse(plan::canonical_position(arm.position, world))},
+              {"how", json::parse(how)}};
   if (work.settings.precision == model::Precision::bf16) all["precision"] = "bf16";
   return plan::id_of(all.dump());
 }

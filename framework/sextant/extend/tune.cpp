@@ -100,17 +100,18 @@ std::string tuning_id(Subject const& subject, Arm const& arm, Tuning const& t, e
   json texts = json::array();
   for (auto const& document : t.documents) texts.push_back(document.sha256);
   plan::World const world = plan::world_of(registry, {}, {});
-  json const all = {{"stage", "tune"},
-                    {"numerics", plan::numerics_revision},
-                    {"model", subject.sha256},
-                    {"documents", texts},
-                    {"position", json::parse(plan::canonical_position(arm.position, world))},
-                    {"steps", t.steps},
-                    {"length", t.length},
-                    {"rows", t.rows},
-                    {"rate", t.rate},
-                    {"warmup", t.warmup},
-                    {"seed", t.seed}};
+  json all = {{"stage", "tune"},
+              {"numerics", plan::numerics_revision},
+              {"model", subject.sha256},
+              {"documents", texts},
+              {"position", json::parse(plan::canonical_position(arm.position, world))},
+              {"steps", t.steps},
+              {"length", t.length},
+              {"rows", t.rows},
+              {"rate", t.rate},
+              {"warmup", t.warmup},
+              {"seed", t.seed}};
+  if (subject.network->config().precision == model::Precision::bf16) all["precision"] = "bf16";
   return plan::id_of(all.dump());
 }
 

@@ -15,7 +15,8 @@ float value(BFloat16 x) { return to_float(x); }
 
 /// op(x) [rows, cols] entry by entry into contiguous memory that keeps x's order.
 template <class To, class X, class Convert>
-Block<To const> converted(Block<X const> x, Op op, int rows, int cols, std::vector<To>& memory, Convert const& convert) {
+Block<To const> converted(Block<X const> x, Op op, int rows, int cols, std::vector<To>& memory,
+                          Convert const& convert) {
   if (op == Op::transposed) std::swap(rows, cols);
   memory.resize(static_cast<std::size_t>(rows) * cols);
   for (int i = 0; i < rows; ++i) {
@@ -114,7 +115,8 @@ void matmul_few_bf16(Exec const& exec, Matrix<float const> const& a, Matrix<BFlo
   for (int i = 0; i < n.rows && i < few_rows; ++i) split_row(a.data() + i * a.stride(0), n.terms, left + i * stride);
   blocks::for_columns(exec, n, [=](int col, int cols) {
     for (int i = 0; i < n.rows; ++i)
-      dots(left + i * stride, b.data() + col * b.stride(0), b.stride(0), cols, n.terms, c.data() + i * c.stride(0) + col);
+      dots(left + i * stride, b.data() + col * b.stride(0), b.stride(0), cols, n.terms,
+           c.data() + i * c.stride(0) + col);
   });
 }
 
@@ -122,20 +124,22 @@ void round_all_to_bf16(Exec const& exec, View1<float const> const& x, View1<BFlo
   expect(x.extent(0) == to.extent(0), "round_all_to_bf16: ", x.extent(0), " numbers into ", to.extent(0));
   constexpr std::int64_t part = 4096;
   auto const count = static_cast<std::int64_t>(x.extent(0));
-  launch(exec, "sextant::round_to_bf16", (count + part - 1) / part, part, KOKKOS_LAMBDA(std::int64_t n) {
-    for (std::int64_t i = n * part; i < count && i < (n + 1) * part; ++i) to(i) = to_bfloat16(x(i));
-  });
+  launch(
+      exec, "sextant::round_to_bf16", (count + part - 1) / part, part, KOKKOS_LAMBDA(std::int64_t n) {
+        for (std::int64_t i = n * part; i < count && i < (n + 1) * part; ++i) to(i) = to_bfloat16(x(i));
+      });
 }
 
 void round_heads_to_bf16(Exec const& exec, Heads<float> const& x) {
   int const heads = x.extent_int(1), len = x.extent_int(2), dim = x.extent_int(3);
-  launch(exec, "sextant::round_heads", std::int64_t(x.extent_int(0)) * len, std::int64_t(heads) * dim,
-         KOKKOS_LAMBDA(std::int64_t token) {
-           for (int h = 0; h < heads; ++h) {
-             float* const row = &x(static_cast<int>(token / len), h, static_cast<int>(token % len), 0);
-             for (int c = 0; c < dim; ++c) row[c] = round_to_bf16(row[c]);
-           }
-         });
+  launch(
+      exec, "sextant::round_heads", std::int64_t(x.extent_int(0)) * len, std::int64_t(heads) * dim,
+      KOKKOS_LAMBDA(std::int64_t token) {
+        for (int h = 0; h < heads; ++h) {
+          float* const row = &x(static_cast<int>(token / len), h, static_cast<int>(token % len), 0);
+          for (int c = 0; c < dim; ++c) row[c] = round_to_bf16(row[c]);
+        }
+      });
 }
 
 template void matmul_bf16(Exec const&, Matrix<float const> const&, Op, Matrix<float const> const&, Op,

@@ -85,10 +85,18 @@ json data_json(spec::Data const& d, World const& world) {
 }
 
 json steps_json(spec::Steps const& t) {
-  json out = {{"steps", t.steps},       {"length", t.length},          {"rows", t.rows},
-              {"optimiser", "adamw"},   {"rate", t.optimiser.rate},    {"betas", t.optimiser.betas},
-              {"eps", t.optimiser.eps}, {"decay", t.optimiser.decay},  {"clip", t.optimiser.clip},
-              {"schedule", "cosine"},   {"warmup", t.schedule.warmup}, {"floor", t.schedule.floor},
+  json out = {{"steps", t.steps},
+              {"length", t.length},
+              {"rows", t.rows},
+              {"optimiser", "adamw"},
+              {"rate", t.optimiser.rate},
+              {"betas", t.optimiser.betas},
+              {"eps", t.optimiser.eps},
+              {"decay", t.optimiser.decay},
+              {"clip", t.optimiser.clip},
+              {"schedule", "cosine"},
+              {"warmup", t.schedule.warmup},
+              {"floor", t.schedule.floor},
               {"precision", t.precision == spec::Precision::bf16 ? "bf16" : "fp32"}};
   if (t.at_once) out["at_once"] = *t.at_once;
   return out;

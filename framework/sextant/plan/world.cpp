@@ -60,7 +60,8 @@ World world_of(encoding::Registry const& registry, std::function<CorpusFacts(spe
                   known = std::make_shared<std::map<std::string, CorpusFacts>>()](spec::Data const& data) {
     auto const& split = data.split;
     if (!data.task.empty()) return corpus(data);
-    std::string const key = text(data.corpus, '\n', data.tokens, '\n', split.train, ' ', split.test, ' ', static_cast<int>(split.cut));
+    std::string const key =
+        text(data.corpus, '\n', data.tokens, '\n', split.train, ' ', split.test, ' ', static_cast<int>(split.cut));
     auto it = known->find(key);
     if (it == known->end()) it = known->emplace(key, corpus(data)).first;
     return it->second;

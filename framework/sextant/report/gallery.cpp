@@ -75,7 +75,8 @@ void claims_board(Xml& out, std::vector<Tested> const& tested) {
                 ". Verdicts are corrected over the list of each study (Holm)."}));
   auto const list = out.element("ul", {{"class", "claims"}});
   for (auto const& each : tested)
-    claim_item(out, *each.outcome, cat({each.study->name, "-", each.outcome->claim.id}), cat({each.study->name, ".html"}));
+    claim_item(out, *each.outcome, cat({each.study->name, "-", each.outcome->claim.id}),
+               cat({each.study->name, ".html"}));
 }
 
 void studies_section(Xml& out, std::vector<Entry> const& entries) {
@@ -130,8 +131,10 @@ std::string index_page(std::vector<Entry> const& entries, std::vector<Tested> co
 
 std::string claims_markdown(std::vector<Tested> const& tested) {
   Table table;
-  table.columns = {{"stated in", Align::left}, {"claim", Align::left}, {"verdict", Align::left},
-                   {"effect"},                 {"interval"},           {"study", Align::left}};
+  table.title = "Claims";
+  table.columns = {
+      {"stated in", Align::left}, {"claim", Align::left}, {"verdict", Align::left}, {"effect"}, {"interval"},
+      {"study", Align::left}};
   for (auto const& [outcome, study] : tested)
     table.rows.push_back({{outcome->claim.source.empty() ? std::string(missing) : outcome->claim.source},
                           {outcome->claim.says},
@@ -152,8 +155,7 @@ std::string readme(std::vector<Entry> const& entries, std::vector<Tested> const&
     out += cat({"## ", escape_markdown(title_of(study)), "\n\n"});
     if (!study.question.empty()) out += cat({escape_markdown(study.question), "\n\n"});
     out += cat({verdicts_of(study), " ", size_of(study), ".\n\n"});
-    if (entry.chart)
-      out += cat({"![", escape_markdown(entry.chart->title), "](", study.name, ".svg)\n\n"});
+    if (entry.chart) out += cat({"![", escape_markdown(entry.chart->title), "](", study.name, ".svg)\n\n"});
     if (!study.rows.empty()) out += cat({to_markdown(results_table(compare(study))), "\n"});
     std::string const& folder = entry.exhibit->folder;
     if (!folder.empty()) out += cat({"Spec and study file: [", folder, "](", folder, ")\n\n"});

@@ -11,7 +11,6 @@ constexpr char const* icon = R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox=
                              R"(<path d="M2 13A12 12 0 0 1 14 13" fill="none" stroke="#0072b2" stroke-width="2.5"/>)"
                              R"(<path d="M8 2v10" stroke="#d55e00" stroke-width="2.5"/></svg>)";
 
-
 void head(Xml& out, Frame const& frame) {
   auto const element = out.element("head");
   out.void_element("meta", {{"charset", "utf-8"}});

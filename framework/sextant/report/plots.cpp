@@ -346,8 +346,8 @@ std::optional<Chart> metric_by_length(StudyView const& study, Looks const& looks
   auto const y = value_axis(chart.lines, with_units(found->metric, comparison.units == "1" ? "" : comparison.units));
   if (!y) return std::nullopt;
   chart.y = *y;
-  chart.x = log2_axis(static_cast<double>(comparison.lengths.front()), static_cast<double>(comparison.lengths.back()), 12,
-                      "length");
+  chart.x = log2_axis(static_cast<double>(comparison.lengths.front()), static_cast<double>(comparison.lengths.back()),
+                      12, "length");
   chart.trained = trained_mark(study);
   chart.title = title;
   chart.description = cat({found->probe, " ", found->metric, " against length for ", labels_of(chart.lines), "."});
@@ -358,17 +358,19 @@ std::optional<Chart> metric_by_length(StudyView const& study, Looks const& looks
 }  // namespace
 
 std::optional<Chart> accuracy_by_length(StudyView const& study, Looks const& looks) {
-  return metric_by_length(study, looks, "accuracy_by_length", {"exact", "token"}, "Answers right, by length",
-                          "Share of whole answers that are right, on examples that no training row shows. Higher is better.");
+  return metric_by_length(
+      study, looks, "accuracy_by_length", {"exact", "token"}, "Answers right, by length",
+      "Share of whole answers that are right, on examples that no training row shows. Higher is better.");
 }
 std::optional<Chart> attention_distance(StudyView const& study, Looks const& looks) {
-  return metric_by_length(study, looks, "attention_distance", {"distance95", "distance90", "distance50"},
-                          "How far attention's weight lies",
-                          "Distance within which so much of the weight lies, mean over heads and rows. Each head's is in the file.");
+  return metric_by_length(
+      study, looks, "attention_distance", {"distance95", "distance90", "distance50"}, "How far attention's weight lies",
+      "Distance within which so much of the weight lies, mean over heads and rows. Each head's is in the file.");
 }
 std::optional<Chart> entropy_by_length(StudyView const& study, Looks const& looks) {
-  return metric_by_length(study, looks, "entropy_by_length", {"entropy"}, "Entropy of attention, by length",
-                          "Entropy of a row's weights, mean over heads and rows: ln n where n keys share the weight evenly.");
+  return metric_by_length(
+      study, looks, "entropy_by_length", {"entropy"}, "Entropy of attention, by length",
+      "Entropy of a row's weights, mean over heads and rows: ln n where n keys share the weight evenly.");
 }
 std::optional<Chart> score_spread_by_length(StudyView const& study, Looks const& looks) {
   return metric_by_length(study, looks, "score_spread_by_length", {"spread"}, "Spread of the scores, by length",

@@ -20,13 +20,23 @@ void add_columns(Group& out, Group const& provenance, std::string const& table, 
   for (std::size_t i = 0; i < std::min(names.size(), values.size()); ++i) out.set(kind + " " + names[i], values[i]);
 }
 
+// per_position_<length> and its axis, but those of the longest window.
+void drop_short_positions(Group& probe) {
+  std::string const values = "per_position_", axis = "position_";
+  std::size_t longest = 0;
+  for (auto const& [name, array] : probe.arrays)
+    if (name.starts_with(values)) longest = std::max(longest, array.size());
+  for (auto const& name : probe.arrays.names())
+    if ((name.starts_with(values) || name.starts_with(axis)) && probe.array(name).size() < longest)
+      probe.arrays.erase(name);
+}
 }  // namespace
 
 Group numbers_of(Group const& study) {
   Group out;
   for (auto const& row : table(study.group("summary/results")))
-    out.set(text(arm_name(row.encoding, row.scaling, row.seed), ": ", row.probe, " ", row.region, " ", row.metric, " @ ",
-                 row.length),
+    out.set(text(arm_name(row.encoding, row.scaling, row.seed), ": ", row.probe, " ", row.region, " ", row.metric,
+                 " @ ", row.length),
             row.value);
   for (auto const& [id, run] : study.group("runs").groups)
     if (run.has_array("train/loss"))
@@ -54,6 +64,8 @@ Group summarised(Group const& study) {
   out.set("summary_of", static_cast<std::int64_t>(study.group("runs").groups.size()));
   for (auto& [id, run] : out["runs"].groups) {
     run.groups.erase("log");
+    if (Group* const eval = run.groups.find("eval"))
+      for (auto& [name, probe] : eval->groups) drop_short_positions(probe);
     Group* const train = run.groups.find("train");
     if (!train) continue;
     for (auto const& name : train->arrays.names())

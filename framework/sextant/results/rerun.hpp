@@ -10,7 +10,8 @@ Group numbers_of(Group const& study);
 /// Program, libraries, machine, plugins and inputs, an attribute each.
 Group origin_of(Group const& study);
 
-/// A copy with what tables, plots and verdicts read, small enough to commit: of training only the losses stay, and no log.
+/// A copy with what tables, plots and verdicts read, small enough to commit: of training only the losses stay, of losses by
+/// position those of the longest window, and no log.
 /// Says so in the attribute `summary_of`, the number of runs that the study has.
 Group summarised(Group const& study);
 

@@ -18,8 +18,8 @@ model::Batch Batches::operator()(Exec const& exec, std::int64_t step) const {
   }
   model::Batch batch{View2<int>("tokens", rows_, length_), View2<int>("targets", rows_, length_), {}, {}};
   for (int row = 0; row < rows_; ++row)
-    tasks::put_row(task_->training(seed_, static_cast<std::uint64_t>(step) * static_cast<std::uint64_t>(rows_) + row), row,
-                   batch.tokens, batch.targets);
+    tasks::put_row(task_->training(seed_, static_cast<std::uint64_t>(step) * static_cast<std::uint64_t>(rows_) + row),
+                   row, batch.tokens, batch.targets);
   return batch;
 }
 

@@ -17,7 +17,11 @@ Gaze look(Exec const& exec, Network& network, std::span<std::int32_t const> toke
   auto const& config = network.config();
   int const length = static_cast<int>(tokens.size());
   std::size_t const cells = static_cast<std::size_t>(config.layers) * static_cast<std::size_t>(config.heads);
-  Gaze out{config.layers, config.heads, length, std::vector<double>(cells), std::vector<double>(cells),
+  Gaze out{config.layers,
+           config.heads,
+           length,
+           std::vector<double>(cells),
+           std::vector<double>(cells),
            std::vector<double>(cells * static_cast<std::size_t>(length))};
   model::Batch batch;
   batch.tokens = View2<int>("tokens", 1, length);

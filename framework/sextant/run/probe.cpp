@@ -13,7 +13,9 @@ ProbeRecord::ProbeRecord(Probing const& probing, std::vector<std::int64_t> const
   record_["config"].set("evaluate." + name_ + ".windows", static_cast<std::int64_t>(windows.size()));
   eval().put("length", std::vector<std::int64_t>{stage.length}, text ? "token" : "1",
              text ? "length of the window" : "length of the example");
-  eval().put("seen", std::vector<std::int64_t>{stage.seen()}, "token", "tokens that the model saw at most").along({"length"});
+  eval()
+      .put("seen", std::vector<std::int64_t>{stage.seen()}, "token", "tokens that the model saw at most")
+      .along({"length"});
   eval().put("window", windows, text ? "token" : "1", windows_are);
 }
 
@@ -72,11 +74,16 @@ results::Group evaluate(Exec const& exec, plan::EvaluateStage const& stage, plan
                         std::string const& run, Source const& source, Network& network, Progress& progress) {
   Probing const probing{exec, stage, plan, run, source, network, progress};
   switch (stage.evaluation.use) {
-    case spec::Probe::accuracy: return measure_accuracy(probing);
-    case spec::Probe::passkey: return measure_passkey(probing);
-    case spec::Probe::attention: return measure_attention(probing);
-    case spec::Probe::order: return measure_order(probing);
-    case spec::Probe::lm_loss: break;
+    case spec::Probe::accuracy:
+      return measure_accuracy(probing);
+    case spec::Probe::passkey:
+      return measure_passkey(probing);
+    case spec::Probe::attention:
+      return measure_attention(probing);
+    case spec::Probe::order:
+      return measure_order(probing);
+    case spec::Probe::lm_loss:
+      break;
   }
   return measure_loss(probing);
 }

@@ -28,8 +28,8 @@ class ProbeRecord {
   ProbeRecord(Probing const& probing, std::vector<std::int64_t> const& windows, char const* windows_are);
 
   struct Measure {
-    std::string name;              ///< as a claim calls it
-    std::string region, metric;    ///< as tables call it
+    std::string name;            ///< as a claim calls it
+    std::string region, metric;  ///< as tables call it
     std::string units, what;
   };
   /// A measure with a value for each window; `n`: how many numbers its mean is over.

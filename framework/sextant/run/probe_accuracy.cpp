@@ -70,12 +70,18 @@ results::Group measure_accuracy(Probing const& p) {
   }
   ProbeRecord record(p, number, "number of each test example");
   auto const& kept = p.stage.evaluation;
-  if (kept.keeps("token")) record.add({"token", "mean", "token", "1", "share of the answer's tokens found likeliest"}, token, scored);
+  if (kept.keeps("token"))
+    record.add({"token", "mean", "token", "1", "share of the answer's tokens found likeliest"}, token, scored);
   if (kept.keeps("exact")) {
-    record.add({"exact", "mean", "exact", "1", "share of examples whose whole answer is found likeliest"}, exact, count);
+    record.add({"exact", "mean", "exact", "1", "share of examples whose whole answer is found likeliest"}, exact,
+               count);
     auto const range = statistics::wilson(static_cast<int>(std::count(exact.begin(), exact.end(), 1.0)), count, 0.95);
-    record.eval().put("exact_low", std::vector<double>{range.low}, "1", "lower end of Wilson's 95 % interval of exact").along({"length"});
-    record.eval().put("exact_high", std::vector<double>{range.high}, "1", "upper end of Wilson's 95 % interval of exact").along({"length"});
+    record.eval()
+        .put("exact_low", std::vector<double>{range.low}, "1", "lower end of Wilson's 95 % interval of exact")
+        .along({"length"});
+    record.eval()
+        .put("exact_high", std::vector<double>{range.high}, "1", "upper end of Wilson's 95 % interval of exact")
+        .along({"length"});
     if (by_depth) put_depths(record.eval(), exact);
   }
   return record.finish();

@@ -22,7 +22,8 @@ double of_head(Gaze const& gaze, std::string const& measure, int layer, int head
 
 results::Group measure_attention(Probing const& p) {
   auto const part = split_of(*p.source.text, p.stage.data);
-  tasks::EvalWindows const windows(part.test, p.stage.evaluation.windows, p.stage.span, p.source.text->name + "'s test text");
+  tasks::EvalWindows const windows(part.test, p.stage.evaluation.windows, p.stage.span,
+                                   p.source.text->name + "'s test text");
   int const length = p.stage.row, layers = p.network.config().layers, heads = p.network.config().heads;
   auto const& probe = spec::facts_of(spec::Probe::attention);
   auto const& keep = p.stage.evaluation.keep;
@@ -54,9 +55,11 @@ results::Group measure_attention(Probing const& p) {
     std::string units, about;
     for (auto const& measure : probe.measures)
       if (measure.name == keep[k]) units = measure.units, about = measure.about;
-    record.add({keep[k], "mean", keep[k], units, about}, by_window[k], static_cast<std::int64_t>(cells) * windows.count());
+    record.add({keep[k], "mean", keep[k], units, about}, by_window[k],
+               static_cast<std::int64_t>(cells) * windows.count());
     record.eval()
-        .put(keep[k] + "_by_head", {1, layer.size(), head.size()}, by_head[k], units, keep[k] + " of each head, mean over windows")
+        .put(keep[k] + "_by_head", {1, layer.size(), head.size()}, by_head[k], units,
+             keep[k] + " of each head, mean over windows")
         .along({"length", "layer", "head"});
   }
   return record.finish();

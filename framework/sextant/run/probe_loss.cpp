@@ -43,8 +43,7 @@ Scores scores(Exec const& exec, tasks::EvalWindows const& windows, int seen, int
     exec.fence();
     std::copy(nll.data(), nll.data() + nll.size(), out.nll.begin() + static_cast<std::ptrdiff_t>(first) * seen);
     for (int row = 0; row < rows; ++row)
-      for (int i = 1; i <= seen; ++i)
-        out.bytes.push_back(text.token_bytes[static_cast<std::size_t>(tokens(row, i))]);
+      for (int i = 1; i <= seen; ++i) out.bytes.push_back(text.token_bytes[static_cast<std::size_t>(tokens(row, i))]);
     progress.update(static_cast<double>(first + rows) / windows.count());
   }
   return out;

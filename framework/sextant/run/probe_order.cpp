@@ -28,8 +28,8 @@ struct Rise {
 };
 
 /// The tokens behind the exchange of s and s + 1, up to `spacing` of them, in window `row`.
-void compare(Rise& rise, std::vector<int> const& distances, View2<double> const& plain, View2<double> const& swapped, int row,
-             int s) {
+void compare(Rise& rise, std::vector<int> const& distances, View2<double> const& plain, View2<double> const& swapped,
+             int row, int s) {
   for (std::size_t k = 0; k < distances.size(); ++k)
     for (int d = distances[k]; d < 2 * distances[k]; ++d)
       if (int const i = s + d; i < plain.extent_int(1)) {  // nll(i) is of token i + 1, d behind s + 1
@@ -78,7 +78,8 @@ results::Group measure_order(Probing const& p) {
   ProbeRecord record(p, windows.ends(), "end of each window in the test text");
   for (std::size_t k = 0; k < distances.size(); ++k)
     record.add({wanted.keep[k], "mean", wanted.keep[k], "nat/token",
-                text("rise of the loss ", distances[k], " to ", 2 * distances[k] - 1, " tokens behind an exchange of neighbours")},
+                text("rise of the loss ", distances[k], " to ", 2 * distances[k] - 1,
+                     " tokens behind an exchange of neighbours")},
                by_window[k], scored / static_cast<std::int64_t>(distances.size()));
   return record.finish();
 }

@@ -44,13 +44,15 @@ Answer read(Probing const& p, std::vector<std::int32_t> const& text, int digits,
   p.exec.fence();
   for (int n = 0; n < digits; ++n) {
     float const* const row = &logits(n, 0);
-    out.right = out.right && row[batch.targets(0, length - digits + n)] == *std::max_element(row, row + logits.extent(1));
+    out.right =
+        out.right && row[batch.targets(0, length - digits + n)] == *std::max_element(row, row + logits.extent(1));
     out.loss += nll(0, length - digits + n) / digits;
   }
   return out;
 }
 
-void put_depths(results::Group& eval, std::string const& name, std::vector<double> const& each, std::string const& units) {
+void put_depths(results::Group& eval, std::string const& name, std::vector<double> const& each,
+                std::string const& units) {
   std::vector<double> mean(depths), count(depths);
   for (std::size_t n = 0; n < each.size(); ++n) mean[n % depths] += each[n], count[n % depths] += 1;
   for (int d = 0; d < depths; ++d) mean[d] = count[d] > 0 ? mean[d] / count[d] : std::nan("");
@@ -78,9 +80,11 @@ results::Group measure_passkey(Probing const& p) {
     std::span const hay(tokens.data(), static_cast<std::size_t>(length + 1 - around));
     int const key = key_of(trial, 1), other = key_of(trial, 2);
     auto const text_telling = [&](int told) {
-      return tasks::hide(hay, depth_of(trial), bytes_of(tasks::passkey_told(told)), asked, bytes_of(tasks::passkey_answer(key)));
+      return tasks::hide(hay, depth_of(trial), bytes_of(tasks::passkey_told(told)), asked,
+                         bytes_of(tasks::passkey_answer(key)));
     };
-    Answer const found = read(p, text_telling(key), digits, trial), missed = read(p, text_telling(other), digits, trial);
+    Answer const found = read(p, text_telling(key), digits, trial),
+                 missed = read(p, text_telling(other), digits, trial);
     exact.push_back(found.right);
     gain.push_back(missed.loss - found.loss);
     p.progress.update(static_cast<double>(trial + 1) / windows.count());
@@ -90,11 +94,13 @@ results::Group measure_passkey(Probing const& p) {
   for (int d = 0; d < depths; ++d) depth.push_back(depth_of(d));
   record.eval().put("depth", depth, "1", "share of the text before the digits are told");
   if (wanted.keeps("exact")) {
-    record.add({"exact", "mean", "exact", "1", "share of texts with every digit the likeliest one"}, exact, windows.count());
+    record.add({"exact", "mean", "exact", "1", "share of texts with every digit the likeliest one"}, exact,
+               windows.count());
     put_depths(record.eval(), "exact", exact, "1");
   }
   if (wanted.keeps("gain")) {
-    record.add({"gain", "mean", "gain", "nat/token", "loss of the digits where others are told, less that where they are told"},
+    record.add({"gain", "mean", "gain", "nat/token",
+                "loss of the digits where others are told, less that where they are told"},
                gain, std::int64_t{windows.count()} * digits);
     put_depths(record.eval(), "gain", gain, "nat/token");
   }

@@ -36,8 +36,7 @@ results::Provenance program_provenance(std::string const& command_line, std::str
 }
 
 void add_plugins(results::Provenance& provenance, std::vector<encoding::PositionChoice> const& positions,
-                 std::vector<encoding::Choice> const& tasks,
-                 encoding::Registry const& registry) {
+                 std::vector<encoding::Choice> const& tasks, encoding::Registry const& registry) {
   using encoding::Role;
   for (auto const role : encoding::all_roles) {
     std::set<std::string> names;

@@ -13,7 +13,6 @@ results::Provenance program_provenance(std::string const& command_line, std::str
 
 /// Every plugin that these position blocks and tasks name, once: encodings, scalings, tasks.
 void add_plugins(results::Provenance& provenance, std::vector<encoding::PositionChoice> const& positions,
-                 std::vector<encoding::Choice> const& tasks,
-                 encoding::Registry const& registry);
+                 std::vector<encoding::Choice> const& tasks, encoding::Registry const& registry);
 
 }  // namespace sextant::run

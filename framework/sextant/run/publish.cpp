@@ -86,8 +86,8 @@ StudyDigest digest_of(plan::Plan const& plan, results::Store const& store, claim
   for (auto const& stage : plan.evaluate) add(stage.id);
   if (!claims.empty()) states += text("claims ", claims.family_error, "\n");
   for (auto const& claim : claims.list)
-    states += text(claim.id, "\n", claim.says, "\n", claim.source, "\n", claim.test, "\n", claim.settled, claim.missing, "\n",
-                   spec::number_text(claim.margin.value), " ", claim.margin.units, " ", name_of(claim.by), "\n");
+    states += text(claim.id, "\n", claim.says, "\n", claim.source, "\n", claim.test, "\n", claim.settled, claim.missing,
+                   "\n", spec::number_text(claim.margin.value), " ", claim.margin.units, " ", name_of(claim.by), "\n");
   return {sha256(ids), sha256(states)};
 }
 

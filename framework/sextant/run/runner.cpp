@@ -127,8 +127,8 @@ class Runner {
     if (!stage.parent.empty() && !store_.done(stage.parent) && !failed_.count(stage.id)) return false;
     bool const settled = attempt(stage.id, name, stage.cost.seconds, [&](results::Claim const& claim) {
       Network network = first_network(stage, registry_, store_, options_.cache);
-      auto record = train(exec_, stage, source_of(stage), network, note_of(stage, network, options_.cache), claim,
-                          progress_);
+      auto record =
+          train(exec_, stage, source_of(stage), network, note_of(stage, network, options_.cache), claim, progress_);
       auto const walls = record.group("train").numbers("wall");
       double const wall = walls.empty() ? 0 : walls.back();
       if (wall > 0 && stage.cost.flop >= telling_flop) outcome_.gflops = stage.cost.flop / wall / 1e9;
@@ -151,8 +151,7 @@ class Runner {
           model::load_parameters(weights_file(store_, stage.id), *network);
         }
         Network seen = network->with_position(make_position(stage.model, measure.position, registry_, measure.seen()));
-        return evaluate(exec_, measure, plan_, run_id(stage.id, measure.view), source_of(stage), seen,
-                        progress_);
+        return evaluate(exec_, measure, plan_, run_id(stage.id, measure.view), source_of(stage), seen, progress_);
       });
     }
     return all;

@@ -134,8 +134,8 @@ void check_probe(Evaluation const& evaluation, Data const& data, std::string con
   for (auto const& kept : evaluation.keep)
     check(!units_of(probe, kept).empty(), path + ".keep", " has ", kept, ", which ", probe.name,
           " does not measure; expected of ", join(measures));
-  check(!evaluation.context || evaluation.use == Probe::lm_loss, path + ".context", " cuts windows of lm_loss, and this is ",
-        probe.name, "; expected none");
+  check(!evaluation.context || evaluation.use == Probe::lm_loss, path + ".context",
+        " cuts windows of lm_loss, and this is ", probe.name, "; expected none");
 }
 
 void check_evaluation(Evaluation const& evaluation, std::string const& path, Check const& check) {
@@ -144,8 +144,8 @@ void check_evaluation(Evaluation const& evaluation, std::string const& path, Che
   if (auto const length = repeated(lengths))
     check(false, path + ".lengths", " has ", *length, " twice, expected distinct lengths");
   auto const [least, most] = std::minmax_element(lengths.begin(), lengths.end());
-  check(evaluation.use != Probe::lm_loss || !evaluation.keeps("tail64") || *least >= 64, path + ".keep", " has tail64, but ", path, ".lengths has ", *least,
-        "; expected lengths >= 64");
+  check(evaluation.use != Probe::lm_loss || !evaluation.keeps("tail64") || *least >= 64, path + ".keep",
+        " has tail64, but ", path, ".lengths has ", *least, "; expected lengths >= 64");
   check(!evaluation.context || *evaluation.context < *most, path + ".context", " is ", evaluation.context.value_or(0),
         " tokens, which cuts nothing from windows of ", *most, "; expected less, or no context");
 }

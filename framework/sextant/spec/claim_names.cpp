@@ -76,9 +76,9 @@ void check_measure(Measured const& quantity, Evaluation const& evaluation, bool 
   for (std::size_t n = 0, kept = known.size(); n < kept && per_byte_too; ++n) known.push_back(known[n] + per_byte);
   std::string const& measure = quantity.measure.text;
   if (std::find(known.begin(), known.end(), measure) != known.end()) return;
-  throw Fault(quantity.measure.at,
-              text(evaluation.name, " keeps no ", measure,
-                   known.empty() ? ", expected a measure other than per_position in its keep" : did_you_mean(measure, known)));
+  throw Fault(quantity.measure.at, text(evaluation.name, " keeps no ", measure,
+                                        known.empty() ? ", expected a measure other than per_position in its keep"
+                                                      : did_you_mean(measure, known)));
 }
 
 std::string units_of(Measured const& quantity, Evaluation const& evaluation) {

@@ -59,8 +59,8 @@ std::string probe_table() {
   for (auto const& probe : probes())
     for (auto const& measure : probe.measures) {
       bool const usual = std::find(probe.usual.begin(), probe.usual.end(), measure.name) != probe.usual.end();
-      out += text("| `", probe.name, "` | ", probe.reads_task ? "task" : "text", " | `", measure.name, "`", usual ? "" : " (when asked for)",
-                  " | ", measure.units, " | ", measure.about, " |\n");
+      out += text("| `", probe.name, "` | ", probe.reads_task ? "task" : "text", " | `", measure.name, "`",
+                  usual ? "" : " (when asked for)", " | ", measure.units, " | ", measure.about, " |\n");
     }
   return out;
 }

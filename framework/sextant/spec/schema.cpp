@@ -2,8 +2,8 @@
 #include <sextant/spec/check.hpp>
 #include <sextant/spec/choices.hpp>
 #include <sextant/spec/claims.hpp>
-#include <sextant/spec/probes.hpp>
 #include <sextant/spec/pretrained.hpp>
+#include <sextant/spec/probes.hpp>
 #include <sextant/spec/schema.hpp>
 #include <sextant/spec/table.hpp>
 
@@ -105,7 +105,7 @@ Field<Doc> choices_field(std::string name, Role role, std::string help, Get get)
   field.option.name = std::move(name);
   field.option.help = std::move(help);
   field.option.kind = encoding::Kind::text;
-  field.option.unit = encodings             ? "an encoding, {use: name, options} or a list to sum"
+  field.option.unit = encodings            ? "an encoding, {use: name, options} or a list to sum"
                       : role == Role::task ? "a task, {use: name, options}"
                                            : "a scaling, {use: name, options} or a list";
   if (!encodings) field.option.fallback = "none";

@@ -52,7 +52,7 @@ enum class Cut { contiguous, documents };
 struct Data {
   std::string corpus;  ///< a name that `sextant list corpora` knows, or the path of a file; empty: there is a task
   std::vector<encoding::Choice> task;  ///< one: its examples in place of a text, or none
-  std::string tokens = "bytes";  ///< or the model, file or folder whose tokenizer makes them
+  std::string tokens = "bytes";        ///< or the model, file or folder whose tokenizer makes them
   struct {
     double train = 0.94, test = 0.06;  ///< shares of the corpus
     Cut cut = Cut::contiguous;         ///< train is its beginning and test its end, or both are whole documents
@@ -119,9 +119,9 @@ inline constexpr char const* per_byte = "_per_byte";
 /// One measurement on trained models.
 struct Evaluation {
   Probe use = Probe::lm_loss;
-  std::string name;                          ///< as tables call it; default: the probe's name
-  std::vector<int> lengths;       ///< tokens of a window, or what a length of the task counts
-  int windows = 0;                ///< windows of text (nested: a short window is the end of the long one), or examples
+  std::string name;          ///< as tables call it; default: the probe's name
+  std::vector<int> lengths;  ///< tokens of a window, or what a length of the task counts
+  int windows = 0;           ///< windows of text (nested: a short window is the end of the long one), or examples
   std::vector<std::string> keep = {"mean"};  ///< measures of the probe
   std::optional<int> context;                ///< tokens read and scored at the end of a window; empty: all of it
   bool keeps(std::string const& what) const;

@@ -36,7 +36,8 @@ encoding::Row TaskRows::test(int length, std::uint64_t index, std::optional<doub
        " examples is set aside for tests; expected longer examples, or more symbols");
 }
 
-void put_row(encoding::Row const& example, int r, View2<std::int32_t> const& tokens, View2<std::int32_t> const& targets) {
+void put_row(encoding::Row const& example, int r, View2<std::int32_t> const& tokens,
+             View2<std::int32_t> const& targets) {
   int const count = static_cast<int>(example.tokens.size()), width = tokens.extent_int(1);
   expect(count <= width, "an example of ", count, " tokens does not fit in a row of ", width);
   for (int i = 0; i < width; ++i) {

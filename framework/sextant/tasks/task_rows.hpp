@@ -31,6 +31,7 @@ class TaskRows {
 
 /// Writes an example into row `r` of tokens and targets [rows, length]: its tokens, and behind each the next one where that is
 /// part of the answer, else -1; the rest is padding (token 0, target -1). Throws Error when it is longer than a row.
-void put_row(encoding::Row const& example, int r, View2<std::int32_t> const& tokens, View2<std::int32_t> const& targets);
+void put_row(encoding::Row const& example, int r, View2<std::int32_t> const& tokens,
+             View2<std::int32_t> const& targets);
 
 }  // namespace sextant::tasks
