@@ -95,7 +95,7 @@ TEST_CASE(
   REQUIRE(made.status == 0);
   CHECK(holds(read_file(folder / "mine" / "mine.cpp"), "struct Mine {"));
   for (std::string const file : {"CMakeLists.txt", "check.sh", "spec.yaml", "README.md"})
-    for (std::string const hole : {"@NAME@", "@STRUCT@", "@INSPECT@"})
+    for (std::string const hole : {"@NAME@", "@STRUCT@", "@INSPECT@", "@SETTING@", "@TIERS@"})
       CHECK_FALSE(holds(read_file(folder / "mine" / file), hole));
   auto const again = sextant_program({"plugin", "new", "mine", "-o", at});
   CHECK(again.status == 2);

@@ -207,7 +207,7 @@ TEST_CASE("tasks: options are checked as those of encodings are", "[tasks]") {
   CHECK_THAT(refusal("copi", 1, 2), ContainsSubstring("there is no task copi; did you mean copy?"));
   CHECK_THAT(refusal("copy", 8, 4), ContainsSubstring("lengths are [8, 4], expected two whole numbers"));
   CHECK_THAT(refusal("copy", 1, 2, {{"alphabt", std::int64_t{3}}}), ContainsSubstring("did you mean alphabet"));
-  CHECK_THAT(refusal("mqar", 1, 300), ContainsSubstring("300 pairs need as many keys, and there are 256"));
+  CHECK_THAT(refusal("mqar", 1, 300), ContainsSubstring("300 pairs need as many keys, expected at most 256"));
 }
 
 TEST_CASE("passkey: the words stand at their depth, the question and the answer at the end", "[tasks]") {

@@ -142,12 +142,8 @@ sextant plugin check build/plugins/@NAME@.so
 sextant validate spec.yaml > /dev/null
 )src";
 
-constexpr std::string_view encoding_spec = R"src(sextant: 1
-study: @NAME@
-title: "@NAME@ beside RoPE, ALiBi and no encoding"
-question: Does @NAME@ learn as fast, and does it hold past the trained length?
-
-model: {layers: 4, width: 128, heads: 4, mlp: {kind: swiglu, width: 384}}
+// What both studies train, and how they look at it.
+constexpr std::string_view setting = R"src(model: {layers: 4, width: 128, heads: 4, mlp: {kind: swiglu, width: 384}}
 position: {encoding: rope}
 data: {corpus: kjv, tokens: bytes}
 train:
@@ -160,7 +156,19 @@ train:
 evaluate:
   - {use: lm_loss, lengths: [256, 512, 1024], windows: 32, keep: [mean, tail64]}
   - {use: lm_loss, name: window_control, lengths: [512, 1024], windows: 32, context: 256, keep: [tail64]}
-vary:
+)src";
+
+constexpr std::string_view tiers = R"src(tiers:
+  smoke: {train.steps: 5, train.schedule.warmup: 1, train.seeds: [11], evaluate.lm_loss.windows: 2, evaluate.window_control.windows: 2}
+report: {baseline: rope}
+)src";
+
+constexpr std::string_view encoding_spec = R"src(sextant: 1
+study: @NAME@
+title: "@NAME@ beside RoPE, ALiBi and no encoding"
+question: Does @NAME@ learn as fast, and does it hold past the trained length?
+
+@SETTING@vary:
   - {key: position.encoding, stage: train, values: [rope, @NAME@, alibi, nope]}
 claims:
   list:
@@ -171,30 +179,14 @@ claims:
     - id: reaches-further
       says: "@NAME@ is better than RoPE at four times the trained length"
       test: lm_loss.tail64 @ 1024 {encoding=@NAME@} < lm_loss.tail64 @ 1024 {encoding=rope}
-tiers:
-  smoke: {train.steps: 5, train.schedule.warmup: 1, train.seeds: [11], evaluate.lm_loss.windows: 2, evaluate.window_control.windows: 2}
-report: {baseline: rope}
-)src";
+@TIERS@)src";
 
 constexpr std::string_view scaling_spec = R"src(sextant: 1
 study: @NAME@
 title: "@NAME@ beside other ways to stretch RoPE"
 question: Does @NAME@ hold past the trained length without tuning, and what does it cost within it?
 
-model: {layers: 4, width: 128, heads: 4, mlp: {kind: swiglu, width: 384}}
-position: {encoding: rope}
-data: {corpus: kjv, tokens: bytes}
-train:
-  steps: 600
-  length: 256
-  batch: 2048 tokens
-  optimiser: {use: adamw, rate: 2e-3}
-  schedule: {use: cosine, warmup: 50 steps}
-  seeds: [11, 23, 47]
-evaluate:
-  - {use: lm_loss, lengths: [256, 512, 1024], windows: 32, keep: [mean, tail64]}
-  - {use: lm_loss, name: window_control, lengths: [512, 1024], windows: 32, context: 256, keep: [tail64]}
-vary:
+@SETTING@vary:
   - key: position.scaling
     stage: evaluate
     where: {evaluate: lm_loss}
@@ -208,10 +200,7 @@ claims:
       says: "@NAME@ is not worse than YaRN there"
       test: lm_loss.tail64 @ 1024 {scaling=@NAME@} <= lm_loss.tail64 @ 1024 {scaling=yarn}
       margin: 0.02 nat
-tiers:
-  smoke: {train.steps: 5, train.schedule.warmup: 1, train.seeds: [11], evaluate.lm_loss.windows: 2, evaluate.window_control.windows: 2}
-report: {baseline: rope}
-)src";
+@TIERS@)src";
 
 constexpr std::string_view readme = R"src(# @NAME@
 
@@ -259,6 +248,8 @@ std::map<std::string, std::string> plugin_project(std::string const& name, std::
       {"check.sh", std::string(check)},     {"spec.yaml", std::string(scaling ? scaling_spec : encoding_spec)},
       {"README.md", std::string(readme)},   {".gitignore", "build/\nresults/\n"}};
   for (auto& [file, text] : files) {
+    replace_all(text, "@SETTING@", std::string(setting));
+    replace_all(text, "@TIERS@", std::string(tiers));
     replace_all(text, "@INSPECT@", scaling ? "rope '{use: " + name + ", factor: 4}'" : name);
     replace_all(text, "@NAME@", name);
     replace_all(text, "@STRUCT@", struct_name(name));

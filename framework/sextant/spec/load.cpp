@@ -19,15 +19,6 @@ void refuse_coming(Node const& root) {
       expect(entry.key != key, entry.place.text(), ": ", key, " is not offered yet, expected a spec without it");
 }
 
-void replace_places(Node& node, Place const& place) {
-  node.place = place;
-  for (auto& item : node.items) replace_places(item, place);
-  for (auto& entry : node.entries) {
-    entry.place = place;
-    replace_places(entry.value, place);
-  }
-}
-
 /// A key that a tier or --set changed.
 struct Changed {
   std::string key;

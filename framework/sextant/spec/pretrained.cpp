@@ -38,15 +38,6 @@ Node const* given(Node const& root, std::string const& key) {
   Node const* const node = find_node(root, key);
   return node && !node->is_plain("auto") ? node : nullptr;
 }
-
-void replace_places(Node& node, Place const& place) {
-  node.place = place;
-  for (auto& item : node.items) replace_places(item, place);
-  for (auto& entry : node.entries) {
-    entry.place = place;
-    replace_places(entry.value, place);
-  }
-}
 }  // namespace
 
 std::optional<Pretrained> pretrained_of(Node const& root, Catalogue const& catalogue) {

@@ -79,6 +79,15 @@ std::vector<std::string> KeyTable::children(std::string const& path) const {
 
 void check_keys(Node const& root, std::string const& path, KeyTable const& keys) { check_below(root, path, "", keys); }
 
+void replace_places(Node& node, Place const& place) {
+  node.place = place;
+  for (auto& item : node.items) replace_places(item, place);
+  for (auto& entry : node.entries) {
+    entry.place = place;
+    replace_places(entry.value, place);
+  }
+}
+
 Node const* find_node(Node const& root, std::string const& path) {
   auto const dot = path.find('.');
   Node const* const next = root.find(path.substr(0, dot));

@@ -27,6 +27,9 @@ void check_keys(Node const& root, std::string const& path, KeyTable const& keys)
 /// The node at a dotted path below root; nullptr when it is not given.
 Node const* find_node(Node const& root, std::string const& path);
 
+/// Says of a node and all below it that they stand at `place`: they came from there.
+void replace_places(Node& node, Place const& place);
+
 /// Throws Error: the value at `name` is missing, or the whole block that it belongs to.
 [[noreturn]] void fail_missing(Node const& root, std::string const& path, encoding::Option const& option,
                                KeyTable const& keys);
