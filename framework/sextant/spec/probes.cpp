@@ -1,3 +1,4 @@
+#include <sextant/base/error.hpp>
 #include <sextant/spec/probes.hpp>
 
 #include <algorithm>
@@ -8,9 +9,11 @@ constexpr char const* nat = "nat/token";
 
 std::vector<ProbeFacts::Measure> swaps() {
   std::vector<ProbeFacts::Measure> out;
-  for (char const* distance : {"1", "2", "4", "8", "16", "32", "64"})
-    out.push_back({std::string("swap") + distance, nat,
-                   std::string("rise of the loss when tokens ") + distance + " apart change places"});
+  for (int d = 1; d <= 64; d *= 2) {
+    std::string const where = d == 1 ? "right" : text(d, " to ", 2 * d - 1, " tokens");
+    out.push_back(
+        {text("swap", d), nat, text("rise of the loss ", where, " behind two neighbours that changed places")});
+  }
   return out;
 }
 }  // namespace
@@ -57,7 +60,7 @@ std::vector<ProbeFacts> const& probes() {
        "order",
        false,
        false,
-       "how much the loss rises when pairs of tokens change places",
+       "how much the loss rises when neighbours change places",
        swaps(),
        {"swap1", "swap8", "swap64"}},
   };
