@@ -99,6 +99,8 @@ function(sextant_library)
   get_property(links GLOBAL PROPERTY sextant_links)
   list(REMOVE_DUPLICATES links)
   add_library(sextant SHARED ${CMAKE_BINARY_DIR}/generated/build.cpp ${objects})
+  # Its functions call one another, whatever inline copies of them the program was compiled with.
+  target_link_options(sextant PRIVATE $<$<CXX_COMPILER_ID:GNU,Clang>:LINKER:-Bsymbolic-functions>)
   add_library(Sextant::sextant ALIAS sextant)
   target_include_directories(sextant PUBLIC
     $<BUILD_INTERFACE:${sextant_root}/framework> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -1,7 +1,13 @@
 // Kokkos for the life of a scope.
 #pragma once
+#include <csignal>
 
 namespace sextant {
+
+/// SIGINT and SIGTERM. Threads that compute never run their handlers: code that a library generates at run time has been seen to
+/// lose its memory to a signal's frame. A Session starts its threads with these blocked, and `run::catch_signals` waits for them
+/// in a thread of its own.
+sigset_t const& stop_signals();
 
 /// To be called first in main: threads that wait for others sleep after some 100 us instead of spinning for milliseconds, so
 /// that on a machine with other work the one that they wait for gets a core; docs/performance.md has what was measured. GNU's

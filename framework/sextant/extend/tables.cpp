@@ -20,7 +20,8 @@ class Study {
   explicit Study(Group const& file) : rows_(results::table(file.group("summary/results"))) {
     for (auto const& [id, run] : file.group("runs").groups) {
       runs_.push_back({run.attribute<std::string>("scaling"), &run});
-      trained = run.group("config").attribute<std::int64_t>("train.length", trained);
+      if (Group const* const config = run.find_group("config"))  // none yet where nothing of the arm is done
+        trained = config->attribute<std::int64_t>("train.length", trained);
     }
   }
   std::int64_t trained = 0;

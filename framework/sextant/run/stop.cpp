@@ -1,28 +1,37 @@
+#include <sextant/base/session.hpp>
 #include <sextant/run/stop.hpp>
 
-#include <csignal>
+#include <signal.h>
+
+#include <atomic>
+#include <mutex>
+#include <thread>
 
 namespace sextant::run {
 namespace {
-volatile std::sig_atomic_t requested = 0;
+std::atomic<bool> requested = false;
 
-void on_signal(int signal) {
-  if (requested) {
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
+// A second signal ends the process as if nobody had waited for it.
+void wait_for_signals() {
+  for (int signal = 0; sigwait(&stop_signals(), &signal) == 0;) {
+    if (requested.exchange(true)) {
+      ::signal(signal, SIG_DFL);
+      pthread_sigmask(SIG_UNBLOCK, &stop_signals(), nullptr);
+      ::raise(signal);
+    }
   }
-  requested = 1;
 }
 }  // namespace
 
 void catch_signals() {
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  static std::once_flag once;
+  std::call_once(once, [] {
+    pthread_sigmask(SIG_BLOCK, &stop_signals(), nullptr);
+    std::thread(wait_for_signals).detach();
+  });
 }
 
-bool stop_requested() { return requested != 0; }
+bool stop_requested() { return requested; }
 
 void stop_point(char const* where) {
   if (stop_requested()) throw Stopped(text("stopped on request ", where));

@@ -10,7 +10,8 @@ class Stopped : public Error {
   using Error::Error;
 };
 
-/// From now on SIGINT and SIGTERM set the request.
+/// From now on SIGINT and SIGTERM set the request. They are received in a thread of their own; threads that this one starts have
+/// them blocked.
 void catch_signals();
 bool stop_requested();
 /// Throws Stopped when a stop was requested.
