@@ -285,8 +285,10 @@ def main():
             print("| %s | %s |" % (case[1], str(error).strip().split("\n")[0]), flush=True)
             continue
         rows.append(row)
-        print("| %s | %.1f | %.1f | %.2f |" % (row["case"], 1e3 * statistics.median(row["sextant"]),
-                                             1e3 * statistics.median(row["torch"]), row["ratio"]), flush=True)
+        ratios = [torch / own for own, torch in zip(row["sextant"], row["torch"])]
+        print("| %s | %.1f | %.1f | %.2f | %.2f to %.2f |" % (
+            row["case"], 1e3 * statistics.median(row["sextant"]), 1e3 * statistics.median(row["torch"]), row["ratio"],
+            min(ratios), max(ratios)), flush=True)
     if options.json:
         with open(options.json, "w") as out:
             json.dump({"torch": torch.__version__, "threads": options.threads, "rows": rows}, out, indent=1)

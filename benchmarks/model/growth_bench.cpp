@@ -1,8 +1,8 @@
 // How time and memory grow with the length of a text: the loss of every token, one layer of 4 heads of 64, one row of 512 to
 // 16384 tokens.
 //
-//   sextant_bench --benchmark_filter=growth      counters: time_LENGTH in seconds; time and memory: exponents fitted over all
-//                                                lengths (least squares of the logarithms); last: time's between the last two
+//   sextant_bench --benchmark_filter=growth      counters: time_LENGTH in seconds; time and memory: exponents (least squares of
+//                                                the logarithms) over all lengths, and from 2048 on; last: time's between the last two
 #include <benchmark/benchmark.h>
 #include <peak.hpp>
 #include <sextant/base/error.hpp>

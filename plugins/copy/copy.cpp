@@ -5,8 +5,6 @@
 // Source: Kazemnejad et al. 2023, arXiv:2305.19466.
 #include <common/task.hpp>
 
-#include <algorithm>
-
 namespace sextant::plugins {
 struct Copy : OfString {
   static constexpr char const* summary = "a string, to be copied";
@@ -16,8 +14,7 @@ struct Copy : OfString {
   static std::vector<Example> examples() { return string_examples(); }
   void fill(Draw& draw, int length, Row& row) const {
     auto const string = draw_string(draw, length, alphabet);
-    auto image = string;
-    put(row, string, image);
+    put(row, string, string);
   }
 };
 }  // namespace sextant::plugins

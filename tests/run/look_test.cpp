@@ -10,9 +10,8 @@
 using namespace sextant;
 using Catch::Matchers::WithinAbs;
 
-TEST_CASE(
-    "look: of weights that are all zero attention is even: ln n, no spread, half of the weight within half of the row",
-    "[run][probes]") {
+namespace {
+plan::TrainStage tiny_stage(std::string const& encoding, std::vector<encoding::Choice> scalings = {}) {
   plan::TrainStage stage;
   stage.model.layers = 2;
   stage.model.width = 16;
@@ -20,8 +19,31 @@ TEST_CASE(
   stage.model.head_width = 8;
   stage.model.mlp.width = 16;
   stage.train.length = 32;
-  stage.position = {{{"nope", {}, {}}}, {}, 32};
-  auto network = run::make_network(stage, encoding::Registry::global(), model::Start::zero);
+  stage.position = {{{encoding, {}, {}}}, std::move(scalings), 32};
+  return stage;
+}
+}  // namespace
+
+TEST_CASE("look: twice the distances under linear scaling by two are the distances themselves", "[run][probes]") {
+  std::vector<std::int32_t> tokens(32);
+  std::iota(tokens.begin(), tokens.end(), 1);
+  View2<double> const twice("positions", 1, 32);
+  for (int i = 0; i < 32; ++i) twice(0, i) = 2 * i;
+  auto const& registry = encoding::Registry::global();
+  auto plain = run::make_network(tiny_stage("rope"), registry, model::Start::drawn);
+  auto halved =
+      run::make_network(tiny_stage("rope", {{"linear", {{"factor", 2.0}}, {}}}), registry, model::Start::drawn);
+  auto const expected = run::look(Exec(), plain, tokens, 8);
+  auto const seen = run::look(Exec(), halved, tokens, 8, twice);
+  auto const unmoved = run::look(Exec(), halved, tokens, 8);
+  CHECK(seen.entropy == expected.entropy);
+  CHECK(unmoved.entropy != expected.entropy);
+}
+
+TEST_CASE(
+    "look: of weights that are all zero attention is even: ln n, no spread, half of the weight within half of the row",
+    "[run][probes]") {
+  auto network = run::make_network(tiny_stage("nope"), encoding::Registry::global(), model::Start::zero);
   std::vector<std::int32_t> tokens(32);
   std::iota(tokens.begin(), tokens.end(), 1);
   int const rows = 8;

@@ -72,6 +72,48 @@ TEST_CASE("run: a finished study is not done again", "[run]") {
   CHECK(read_file((folder / "out") / "study.h5") == before);
 }
 
+TEST_CASE("run: --reuse takes over what another study has finished, with the same bits, and nothing else",
+          "[run][reuse]") {
+  test::TempFolder const folder;
+  std::string const spec = test::write_tiny_study(folder, 20).string();
+  std::string const first = (folder / "first").string(), second = (folder / "second").string();
+  REQUIRE(test::sextant_program({"run", spec, "-o", first}).status == 0);
+
+  auto const taken = test::sextant_program({"run", spec, "-o", second, "--reuse", first});
+  INFO(taken.output);
+  REQUIRE(taken.status == 0);
+  CHECK(taken.output.find("0 of 12 stages done now, 0 found done, 12 taken from other studies") != std::string::npos);
+  CHECK(differences(folder / "first", folder / "second") == "");
+  // the weights came along: what first has not measured can be measured
+  auto const more = test::sextant_program(
+      {"run", spec, "-o", (folder / "more").string(), "--reuse", first, "--set", "evaluate.lm_loss.lengths=[16, 24]"});
+  INFO(more.output);
+  CHECK(more.status == 0);
+  CHECK(more.output.find("taken from other studies") != std::string::npos);
+  // another training is another stage
+  auto const longer = test::sextant_program(
+      {"run", spec, "-o", (folder / "longer").string(), "--reuse", first, "--set", "train.steps=21"});
+  CHECK(longer.status == 0);
+  CHECK(longer.output.find("12 of 12 stages done now, 0 found done\n") != std::string::npos);
+}
+
+TEST_CASE("run: --reuse of a folder without a study, or with a broken record, is refused by name", "[run][reuse]") {
+  test::TempFolder const folder;
+  std::string const spec = test::write_tiny_study(folder, 4).string();
+  fs::path const first = folder / "first";
+  auto const absent = test::sextant_program({"run", spec, "-o", first.string(), "--reuse", (folder / "none").string()});
+  CHECK(absent.status == 2);
+  CHECK(absent.output.find("none") != std::string::npos);
+  REQUIRE(test::sextant_program({"run", spec, "-o", first.string()}).status == 0);
+  for (auto const& stage : fs::directory_iterator(first / "stages"))
+    write_file_atomically(stage.path() / "record.h5", "no HDF5");
+  auto const broken =
+      test::sextant_program({"run", spec, "-o", (folder / "second").string(), "--reuse", first.string()});
+  INFO(broken.output);
+  CHECK(broken.status == 2);
+  CHECK(broken.output.find("record.h5") != std::string::npos);
+}
+
 TEST_CASE("run: one thread and two give the same bits", "[run][threads]") {
   test::TempFolder const folder;
   std::string const spec = test::write_tiny_study(folder, 40).string();

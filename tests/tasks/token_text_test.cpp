@@ -30,9 +30,9 @@ Corpus hard_corpus() {
   out.sha256 = sha256(all);
   return out;
 }
-std::string text_of(Corpus const& corpus) { return {corpus.bytes.begin(), corpus.bytes.end()}; }
-std::string text_of(Corpus const& corpus, Document const& d) {
-  return text_of(corpus).substr(static_cast<std::size_t>(d.offset), static_cast<std::size_t>(d.length));
+std::string document_text(Corpus const& corpus) { return {corpus.bytes.begin(), corpus.bytes.end()}; }
+std::string document_text(Corpus const& corpus, Document const& d) {
+  return document_text(corpus).substr(static_cast<std::size_t>(d.offset), static_cast<std::size_t>(d.length));
 }
 Tokenizer tiny() { return Tokenizer(test::tiny_named("gpt-2")); }
 }  // namespace
@@ -45,7 +45,7 @@ TEST_CASE("token text: every document has the ids that its tokenizer gives it al
   std::vector<std::int32_t> expected;
   std::vector<std::int64_t> begins{0};
   for (auto const& document : corpus.documents) {
-    auto const ids = tokenizer.encode(text_of(corpus, document)).ids;
+    auto const ids = tokenizer.encode(document_text(corpus, document)).ids;
     expected.insert(expected.end(), ids.begin(), ids.end());
     begins.push_back(static_cast<std::int64_t>(expected.size()));
   }
@@ -111,7 +111,7 @@ TEST_CASE("token text: a contiguous cut decodes to the beginning and the end of 
   test::TempFolder const cache;
   Corpus const corpus = hard_corpus();
   Tokenizer const tokenizer = tiny();
-  std::string const all = text_of(corpus);
+  std::string const all = document_text(corpus);
   TokenText const made = tokenize(corpus, tokenizer, cache.path());
   std::size_t const longest = static_cast<std::size_t>(*std::ranges::max_element(made.token_bytes));
   for (double const share : {0.5, 0.6137, 0.9}) {
@@ -138,7 +138,7 @@ TEST_CASE("token text: held-out documents are those of the bytes, and no token o
   Division const by_name = divide(corpus.documents, 0.7, 0.3);
   auto const joined = [&](std::vector<Document> const& list) {
     std::string out;
-    for (auto const& d : list) out += text_of(corpus, d);
+    for (auto const& d : list) out += document_text(corpus, d);
     return out;
   };
   CHECK(tokenizer.decode(part.train) == joined(by_name.train));

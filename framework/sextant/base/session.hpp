@@ -4,9 +4,9 @@
 
 namespace sextant {
 
-/// SIGINT and SIGTERM. Threads that compute never run their handlers: code that a library generates at run time has been seen to
-/// lose its memory to a signal's frame. A Session starts its threads with these blocked, and `run::catch_signals` waits for them
-/// in a thread of its own.
+/// SIGINT and SIGTERM. Threads that compute must not run handlers of them: oneDNN's generated matrix product points the stack at a
+/// buffer on the heap, and the frame of a handler that starts then is written over what lies below it. A Session starts its
+/// threads with these blocked, and `run::catch_signals` waits for them in a thread of its own.
 sigset_t const& stop_signals();
 
 /// To be called first in main: threads that wait for others sleep after some 100 us instead of spinning for milliseconds, so

@@ -1,4 +1,5 @@
 // The same bits again, and other number types.
+#include <sextant/base/bfloat16.hpp>
 #include <sextant/check/conformance_exam.hpp>
 
 #include <algorithm>
@@ -54,15 +55,7 @@ std::string digest_of(Subject const& subject) {
   return text(std::hex, digest);
 }
 
-double to_bf16(double value) {
-  auto const narrow = static_cast<float>(value);
-  std::uint32_t bits;
-  std::memcpy(&bits, &narrow, sizeof bits);
-  bits = (bits + 0x7FFFu + (bits >> 16 & 1u)) & 0xFFFF0000u;
-  float rounded;
-  std::memcpy(&rounded, &bits, sizeof rounded);
-  return rounded;
-}
+double to_bf16(double value) { return round_to_bf16(static_cast<float>(value)); }
 double to_float(double value) { return static_cast<float>(value); }
 
 template <class P, class Round>

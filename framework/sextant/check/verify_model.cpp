@@ -205,10 +205,13 @@ void verify_model(json const& file, VerifyOptions const& options, encoding::Regi
   Runs<float> const runs(file, source, registry);
   std::optional<Runs<double>> exact;
   if (options.exact) exact.emplace(file, source, registry);
-  auto rounded_source = source;
-  rounded_source.description.config.precision = model::Precision::bf16;
+  std::optional<pretrained::Source> rounded_source;  // outlives the runs that refer to it
   std::optional<Runs<float>> rounded;
-  if (options.bf16) rounded.emplace(file, rounded_source, registry);
+  if (options.bf16) {
+    rounded_source = source;
+    rounded_source->description.config.precision = model::Precision::bf16;
+    rounded.emplace(file, *rounded_source, registry);
+  }
   for (auto const& run : file.at("runs")) {
     std::string const method = run.at("method");
     add_case(report, run.at("name"), method, [&](VerifyCase& out) {

@@ -62,7 +62,6 @@ std::vector<Choice> scaling_of(std::string const& text, encoding::Registry const
 
 extend::Settings settings_of(Arguments const& a, int trained) {
   extend::Settings out;
-  out.precision = a.precision == "bf16" ? model::Precision::bf16 : model::Precision::fp32;
   out.tail = a.tail, out.depths = a.depths, out.rows = a.rows;
   int const to = a.to.empty() ? 2 * trained : token_count(a.to, "extend: --to");
   for (auto const& length : a.lengths) out.lengths.push_back(token_count(length, "extend: --lengths"));
@@ -81,9 +80,8 @@ std::vector<extend::Document> tuning_documents(Arguments const& a, extend::Subje
   expect(!name.empty(), "extend: --tune needs a text to train on, expected --tune-on or --corpus");
   auto corpus = tasks::load_corpus(name, tasks::default_cache());
   std::erase_if(corpus.documents, [&](tasks::Document const& document) {
-    std::string const text(corpus.bytes.begin() + document.offset,
-                           corpus.bytes.begin() + document.offset + document.length);
-    std::string const by_name = sha256(corpus.sha256 + "/" + document.name), by_text = sha256(text);
+    std::string const by_name = identity_in(corpus, document.name);
+    std::string const by_text = sha256(tasks::text_of(corpus, document));
     return std::any_of(measured.begin(), measured.end(), [&](extend::Document const& other) {
       return other.sha256 == by_name || other.sha256 == by_text;
     });
@@ -91,10 +89,8 @@ std::vector<extend::Document> tuning_documents(Arguments const& a, extend::Subje
   expect(!corpus.documents.empty(), "extend: every document of ", name,
          " is measured, so that none is left to tune on; ", "expected fewer --documents, or another text in --tune-on");
   std::vector<extend::Document> out;
-  for (auto& document : tasks::documents(corpus, tokenizer, length + 1)) {
-    if (subject.bos) document.ids.insert(document.ids.begin(), *subject.bos);
-    out.push_back({document.name, sha256(corpus.sha256 + "/" + document.name), std::move(document.ids)});
-  }
+  for (auto& document : tasks::documents(corpus, tokenizer, length + 1))
+    out.push_back(document_of(subject, document.name, identity_in(corpus, document.name), std::move(document.ids)));
   return out;
 }
 
@@ -135,7 +131,7 @@ void run(Arguments const& a, Context& context) {
     for (auto const& arm : arms_in(list)) scalings.push_back(scaling_of(arm, registry));
   auto source = pretrained::open_source(pretrained::find_model(a.model, tasks::default_cache()), registry);
   auto const settings = settings_of(a, source.description.context_length);
-  source.description.config.precision = settings.precision;
+  source.description.config.precision = a.precision == "bf16" ? model::Precision::bf16 : model::Precision::fp32;
   auto const tokenizer = tokenizer_of(source, "extend");
   auto const subject = subject_of(source, tokenizer, registry);
   auto const documents = documents_of(a.texts, subject, *tokenizer, settings.longest(), "extend");
@@ -146,12 +142,7 @@ void run(Arguments const& a, Context& context) {
   extend::Work const work{subject, documents, arms, settings, registry, tuning ? &*tuning : nullptr, &store};
   auto const stages = extend::stages_of(work);
   run::catch_signals();
-  try {
-    extend::carry_out(exec, stages, store, a.quiet);
-  } catch (run::Stopped const& stop) {
-    fmt::print(stderr, "{}; the same command goes on from here\n", stop.what());
-    context.code = Exit::stopped;
-  }
+  to_the_end(context, [&] { extend::carry_out(exec, stages, store, a.quiet); });
   auto facts = facts_of(work);
   facts["with"] = a.with, facts["precision"] = a.precision;
   if (tuning) facts["tune"] = facts_of_tuning(*tuning);

@@ -185,12 +185,7 @@ void measure_and_publish(Exec const& exec, search::Task const& task, Case const&
   settings.check(c.subject, c.held_out);
   extend::Work const work{c.subject, c.held_out, arms, settings, task.registry};
   auto const stages = extend::stages_of(work);
-  try {
-    extend::carry_out(exec, stages, store, a.quiet);
-  } catch (run::Stopped const& stop) {
-    fmt::print(stderr, "{}; the same command goes on from here\n", stop.what());
-    context.code = Exit::stopped;
-  }
+  to_the_end(context, [&] { extend::carry_out(exec, stages, store, a.quiet); });
   auto file = file_of(
       {"search-" + c.subject.name, text(c.subject.name, ": divisors of frequencies for ", task.target, " tokens"),
        "Which divisor does each frequency need, and how much does a search gain over published lists?",
@@ -220,13 +215,7 @@ void run(Arguments const& a, Context& context) {
                                               : fs::path(a.output));
   run::catch_signals();
   std::vector<search::Course> courses;
-  try {
-    courses = search::carry_out(exec, task, store, a.quiet);
-  } catch (run::Stopped const& stop) {
-    fmt::print(stderr, "{}; the same command goes on from here\n", stop.what());
-    context.code = Exit::stopped;
-    return;
-  }
+  if (!to_the_end(context, [&] { courses = search::carry_out(exec, task, store, a.quiet); })) return;
   measure_and_publish(exec, task, c, a, courses, store, started, context);
   write_exports(task, courses.front().winner(), a.architecture.empty() ? c.architecture : a.architecture,
                 store.folder());

@@ -60,7 +60,9 @@ int run_study(SpecArguments const& arguments, run::RunOptions const& options, Co
   if (!study.rows.empty()) fmt::print("{}", report::terminal_table(study, STDOUT_FILENO));
   if (study.claims)
     fmt::print("\n{}", report::render(*study.claims, report::Format::terminal, report::terminal_look(STDOUT_FILENO)));
-  fmt::print("\n{} of {} stages done now, {} found done\n", outcome.done, carried.stages, outcome.repeated);
+  fmt::print("\n{} of {} stages done now, {} found done", outcome.done, carried.stages, outcome.repeated);
+  if (outcome.taken) fmt::print(", {} taken from other studies", outcome.taken);
+  fmt::print("\n");
   fmt::print("study   {}\nreport  {}\n", fs::absolute(outcome.study_file).lexically_normal().string(),
              fs::absolute(carried.page).lexically_normal().string());
   print_failures(stdout, outcome.failures);
@@ -211,17 +213,27 @@ void add_plan(CLI::App& app, Context& context) {
 }
 
 void add_run(CLI::App& app, Context& context) {
-  auto* const command =
-      add_command(app, "run", "Train and measure what a spec says; go on where an earlier run stopped",
-                  {"run experiments/quickstart", "run experiments/quickstart --tier smoke -o /tmp/smoke",
-                   "run spec.yaml --only alibi --set train.seeds=[11]"});
+  auto* const command = add_command(
+      app, "run", "Train and measure what a spec says; go on where an earlier run stopped",
+      {"run experiments/quickstart", "run experiments/quickstart --tier smoke -o /tmp/smoke",
+       "run spec.yaml --only alibi --set train.seeds=[11]", "run experiments/order --reuse results/extrapolation"});
   auto const arguments = takes_spec(command);
   takes_folder(command, *arguments);
   auto const options = std::make_shared<run::RunOptions>();
   command->add_option("--only", options->only, "carry out this arm alone")->type_name("ARM");
+  auto const reuse = std::make_shared<std::vector<std::string>>();
+  command->add_option("--reuse", *reuse, "studies whose finished stages are taken over (may be repeated)")
+      ->type_name("STUDY");
   command->add_flag("--fail-fast", options->fail_fast, "stop at the first failure");
   command->add_flag("--quiet", options->quiet, "no progress");
-  command->callback([arguments, options, &context] { context.code = run_study(*arguments, *options, context); });
+  command->callback([arguments, options, reuse, &context] {
+    for (auto const& study : *reuse) {
+      options->reuse.push_back(study_file(study).parent_path());
+      expect(fs::is_directory(options->reuse.back() / "stages"), study,
+             ": holds no finished stages, expected the folder of a study that has run");
+    }
+    context.code = run_study(*arguments, *options, context);
+  });
 }
 
 void add_status(CLI::App& app, Context& context) {

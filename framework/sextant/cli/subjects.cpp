@@ -4,6 +4,7 @@
 #include <sextant/report/html.hpp>
 #include <sextant/report/load.hpp>
 #include <sextant/run/provenance.hpp>
+#include <sextant/run/stop.hpp>
 #include <sextant/tasks/corpus.hpp>
 #include <sextant/tasks/token_documents.hpp>
 
@@ -56,24 +57,30 @@ extend::Subject subject_of(pretrained::Source const& source, SharedTokenizer con
   return out;
 }
 
+std::string identity_in(tasks::Corpus const& corpus, std::string const& document) {
+  return sha256(corpus.sha256 + "/" + document);
+}
+
+extend::Document document_of(extend::Subject const& subject, std::string name, std::string identity,
+                             std::vector<std::int32_t> tokens) {
+  if (subject.bos) tokens.insert(tokens.begin(), *subject.bos);
+  return {std::move(name), std::move(identity), std::move(tokens)};
+}
+
 std::vector<extend::Document> documents_of(Texts const& texts, extend::Subject const& subject,
                                            tokens::Tokenizer const& tokenizer, int longest,
                                            std::string const& command) {
   expect(!texts.files.empty() || !texts.corpus.empty(), command,
          ": there is nothing to read, expected --text or --corpus");
   std::vector<extend::Document> out;
-  auto const add = [&](std::string name, std::string identity, std::vector<std::int32_t> tokens) {
-    if (subject.bos) tokens.insert(tokens.begin(), *subject.bos);
-    out.push_back({std::move(name), sha256(identity), std::move(tokens)});
-  };
   for (auto const& file : texts.files) {
     std::string const text = read_file(file);
-    add(fs::path(file).filename().string(), text, subject.encode(text));
+    out.push_back(document_of(subject, fs::path(file).filename().string(), sha256(text), subject.encode(text)));
   }
   if (texts.corpus.empty()) return out;
   auto const corpus = tasks::load_corpus(texts.corpus, tasks::default_cache());
   for (auto& document : tasks::documents(corpus, tokenizer, longest + 1, texts.documents))
-    add(document.name, corpus.sha256 + "/" + document.name, std::move(document.ids));
+    out.push_back(document_of(subject, document.name, identity_in(corpus, document.name), std::move(document.ids)));
   return out;
 }
 
@@ -113,6 +120,17 @@ results::Group file_of(Publication const& about, extend::Work const& work, std::
   results::Group file = results::assemble(study, store);
   file.set("question", about.question);
   return file;
+}
+
+bool to_the_end(Context& context, std::function<void()> const& work) {
+  try {
+    work();
+    return true;
+  } catch (run::Stopped const& stop) {
+    fmt::print(stderr, "{}; the same command goes on from here\n", stop.what());
+    context.code = Exit::stopped;
+    return false;
+  }
 }
 
 void publish(results::Group const& file, std::vector<report::Table> const& tables, results::Store const& store,

@@ -4,10 +4,12 @@
 #include <sextant/extend/extend.hpp>
 #include <sextant/pretrained/source.hpp>
 #include <sextant/report/table.hpp>
+#include <sextant/tasks/corpus.hpp>
 #include <sextant/tokens/tokenizer.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <functional>
 #include <memory>
 
 namespace sextant::cli {
@@ -30,6 +32,13 @@ SharedTokenizer tokenizer_of(pretrained::Source const& source, std::string const
 extend::Subject subject_of(pretrained::Source const& source, SharedTokenizer const& tokenizer,
                            encoding::Registry const& registry);
 
+/// What a document of a corpus is known by.
+std::string identity_in(tasks::Corpus const& corpus, std::string const& document);
+
+/// A document as the subject reads it: behind its bos, where it has one. `identity`: a SHA-256.
+extend::Document document_of(extend::Subject const& subject, std::string name, std::string identity,
+                             std::vector<std::int32_t> tokens);
+
 /// Each file, then documents of the corpus of more than `longest` tokens; none begins without the model's bos. Throws Error
 /// beginning with `command` when there is nothing to read.
 std::vector<extend::Document> documents_of(Texts const& texts, extend::Subject const& subject,
@@ -43,6 +52,9 @@ struct Publication {
 };
 results::Group file_of(Publication const& about, extend::Work const& work, std::vector<extend::Stage> const& stages,
                        results::Store const& store, Context const& context);
+
+/// Whether `work` came to its end; after a signal says so and sets the exit status. Other errors pass through.
+bool to_the_end(Context& context, std::function<void()> const& work);
 
 /// Writes study.h5 and report.html into the store's folder, prints the tables (as JSON with --json) and both paths.
 void publish(results::Group const& file, std::vector<report::Table> const& tables, results::Store const& store,

@@ -142,7 +142,7 @@ void read_scaling(Read& out, Fields const& keys, std::string const& rope, std::s
     return;
   }
   expect(type == "linear" || type == "none" || type == "longrope", keys.place(), ": ", rope, "scaling.type is ", type,
-         ", expected none, linear or yarn", did_you_mean(type, {"none", "linear", "yarn", "longrope"}));
+         ", expected none, linear, yarn or longrope", did_you_mean(type, {"none", "linear", "yarn", "longrope"}));
   if (has_lists(keys)) {
     expect(factor == 1, keys.place(), ": the file has both factors of frequencies and the scaling ", type,
            ", expected one of them");

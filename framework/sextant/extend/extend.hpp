@@ -64,11 +64,10 @@ struct Tuning {
 };
 
 struct Settings {
-  std::vector<int> lengths;                             ///< rising, in tokens
-  int tail = 512;                                       ///< tokens before a length that its loss is over
-  int depths = 0;                                       ///< passkeys at so many depths at every length; 0: none
-  model::Precision precision = model::Precision::fp32;  ///< as the subject's network has it
-  int rows = 16;  ///< query rows that attention is looked at in, at every length; 0: none
+  std::vector<int> lengths;  ///< rising, in tokens
+  int tail = 512;            ///< tokens before a length that its loss is over
+  int depths = 0;            ///< passkeys at so many depths at every length; 0: none
+  int rows = 16;             ///< query rows that attention is looked at in, at every length; 0: none
   int longest() const { return lengths.back(); }
   /// Throws Error naming what does not fit the documents, the model or one another.
   void check(Subject const& subject, std::vector<Document> const& documents) const;

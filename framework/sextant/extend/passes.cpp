@@ -5,10 +5,13 @@
 
 namespace sextant::extend {
 
-run::Network seen_by(Work const& work, Arm const& arm, int length) {
+std::shared_ptr<encoding::Position const> position_of(Work const& work, Arm const& arm, int length) {
   auto const& shape = work.subject.network->position().shape();
-  auto const position = std::make_shared<encoding::Position const>(arm.position, work.registry, shape, length);
-  return weights_of(work, arm)->with_position(position);
+  return std::make_shared<encoding::Position const>(arm.position, work.registry, shape, length);
+}
+
+run::Network seen_by(Work const& work, Arm const& arm, int length) {
+  return weights_of(work, arm)->with_position(position_of(work, arm, length));
 }
 
 std::vector<double> losses(Exec const& exec, run::Network& network, std::span<std::int32_t const> tokens) {

@@ -4,6 +4,9 @@
 
 namespace sextant::extend {
 
+/// The position block of an arm, for sequences of up to `length` tokens.
+std::shared_ptr<encoding::Position const> position_of(Work const& work, Arm const& arm, int length);
+
 /// The subject's weights under an arm, for sequences of up to `length` tokens.
 run::Network seen_by(Work const& work, Arm const& arm, int length);
 

@@ -34,7 +34,7 @@ std::string identity(Work const& work, Arm const& arm, std::string const& probe,
               {"lengths", work.settings.lengths},
               {"position", json::parse(plan::canonical_position(arm.position, world))},
               {"how", json::parse(how)}};
-  if (work.settings.precision == model::Precision::bf16) all["precision"] = "bf16";
+  if (work.subject.network->config().precision == model::Precision::bf16) all["precision"] = "bf16";
   return plan::id_of(all.dump());
 }
 

@@ -1,5 +1,6 @@
 #include <sextant/base/error.hpp>
 #include <sextant/base/philox.hpp>
+#include <sextant/extend/passes.hpp>
 #include <sextant/extend/tune.hpp>
 #include <sextant/plan/identity.hpp>
 #include <sextant/pretrained/checkpoint.hpp>
@@ -12,11 +13,6 @@
 namespace sextant::extend {
 namespace {
 using nlohmann::json;
-
-std::shared_ptr<encoding::Position const> position_of(Work const& work, Arm const& arm, int length) {
-  auto const& shape = work.subject.network->position().shape();
-  return std::make_shared<encoding::Position const>(arm.position, work.registry, shape, length);
-}
 
 /// Pieces of length + 1 tokens in a document.
 std::int64_t pieces(Document const& document, int length) {

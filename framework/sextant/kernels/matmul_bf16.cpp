@@ -125,7 +125,7 @@ void round_all_to_bf16(Exec const& exec, View1<float const> const& x, View1<BFlo
   constexpr std::int64_t part = 4096;
   auto const count = static_cast<std::int64_t>(x.extent(0));
   launch(
-      exec, "sextant::round_to_bf16", (count + part - 1) / part, part, KOKKOS_LAMBDA(std::int64_t n) {
+      exec, "sextant::round_to_bf16", blocks_of(count, part), part, KOKKOS_LAMBDA(std::int64_t n) {
         for (std::int64_t i = n * part; i < count && i < (n + 1) * part; ++i) to(i) = to_bfloat16(x(i));
       });
 }

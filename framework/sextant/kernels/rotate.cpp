@@ -1,6 +1,7 @@
 #include <sextant/base/error.hpp>
 #include <sextant/base/launch.hpp>
 #include <sextant/kernels/rotate.hpp>
+#include <sextant/kernels/row_math.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -53,7 +54,7 @@ constexpr int turn_tokens = 32;
 /// each(b, h, i) for heads [0, heads) of all tokens, in the order in which they lie in memory.
 template <class T, class Each>
 void for_heads(Exec const& exec, Heads<T> const& x, int heads, int channels, Each const& each) {
-  int const len = x.extent_int(2), blocks = (len + turn_tokens - 1) / turn_tokens;
+  int const len = x.extent_int(2), blocks = blocks_of(len, turn_tokens);
   bool const heads_apart = x.stride(1) > x.stride(2);  // [batch, heads, len, dim], not [batch, len, heads, dim]
   launch(
       exec, "sextant::rotate", static_cast<std::int64_t>(x.extent_int(0)) * blocks,

@@ -31,7 +31,7 @@ Point over_seeds(std::vector<double> const& all) {
 }
 
 std::string label(ResultRow const& row) {
-  std::string out = row.scaling.empty() || row.scaling == "none" ? row.encoding : row.encoding + " · " + row.scaling;
+  std::string out = arm_label(row.encoding, row.scaling);
   std::replace(out.begin(), out.end(), '/', '|');  // a slash would split the name of the array
   return out;
 }

@@ -7,8 +7,7 @@ namespace sextant::results {
 namespace {
 
 std::string arm_name(std::string const& encoding, std::string const& scaling, std::int64_t seed) {
-  std::string const arm = scaling.empty() || scaling == "none" ? encoding : encoding + " · " + scaling;
-  return text(arm, ", seed ", seed);
+  return text(arm_label(encoding, scaling), ", seed ", seed);
 }
 
 void add_columns(Group& out, Group const& provenance, std::string const& table, std::string const& value) {

@@ -62,6 +62,16 @@ void Store::write(Claim const& claim, Group const& record) const {
   fs::remove(claim.folder() / "failed.txt", ignored);
 }
 
+void Store::copy(Claim const& claim, Store const& other) const {
+  Group const record = other.read(claim.id());
+  for (auto const& entry : fs::directory_iterator(other.stage_folder(claim.id()))) {
+    std::string const name = entry.path().filename().string();
+    if (name == "lock" || name == "record.h5" || name.starts_with('.')) continue;
+    fs::copy_file(entry.path(), claim.folder() / name, fs::copy_options::overwrite_existing);
+  }
+  write(claim, record);  // last: a stage is done once its record stands
+}
+
 void Store::fail(Claim const& claim, std::string const& message) const {
   write_file_atomically(claim.folder() / "failed.txt", message);
 }

@@ -58,6 +58,9 @@ class Store {
   Group read(std::string const& id) const { return read_file(record_file(id)); }
   /// Writes the record and forgets earlier failures. Throws Error when there is one already.
   void write(Claim const& claim, Group const& record) const;
+  /// The same as write() with the record that `other` has of this stage, and all files beside it. Throws Error when
+  /// that record cannot be read.
+  void copy(Claim const& claim, Store const& other) const;
   /// Keeps the message for `failure`.
   void fail(Claim const& claim, std::string const& message) const;
 

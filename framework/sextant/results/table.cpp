@@ -20,6 +20,10 @@ void read(Group const& from, std::string const& name, T ResultRow::*field, Resul
 }
 }  // namespace
 
+std::string arm_label(std::string const& encoding, std::string const& scaling) {
+  return scaling.empty() || scaling == "none" ? encoding : encoding + " · " + scaling;
+}
+
 Group columns(ResultTable const& table) {
   Group out;
   auto const text = [&](char const* name, std::string ResultRow::*field, char const* what) {

@@ -26,6 +26,9 @@ struct ResultRow {
   bool operator==(ResultRow const&) const = default;
 };
 
+/// What people call an encoding under a scaling: "rope", "rope · yarn".
+std::string arm_label(std::string const& encoding, std::string const& scaling);
+
 using ResultTable = std::vector<ResultRow>;
 
 /// One column a field, each of one value a row.

@@ -13,7 +13,8 @@ double Gaze::quantile(int layer, int head, double q) const {
   return length - 1;
 }
 
-Gaze look(Exec const& exec, Network& network, std::span<std::int32_t const> tokens, int count) {
+Gaze look(Exec const& exec, Network& network, std::span<std::int32_t const> tokens, int count,
+          View2<double> const& positions) {
   auto const& config = network.config();
   int const length = static_cast<int>(tokens.size());
   std::size_t const cells = static_cast<std::size_t>(config.layers) * static_cast<std::size_t>(config.heads);
@@ -26,6 +27,7 @@ Gaze look(Exec const& exec, Network& network, std::span<std::int32_t const> toke
   model::Batch batch;
   batch.tokens = View2<int>("tokens", 1, length);
   std::copy(tokens.begin(), tokens.end(), batch.tokens.data());
+  batch.positions = positions;
   network.each_layer(exec, batch, [&](Network::LayerView const& view) {
     Kokkos::parallel_for("sextant::look", Kokkos::RangePolicy<Exec>(exec, 0, config.heads), [&](int head) {
       std::size_t const cell = static_cast<std::size_t>(view.layer * config.heads + head);

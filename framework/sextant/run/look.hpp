@@ -17,7 +17,9 @@ struct Gaze {
   double quantile(int layer, int head, double q) const;
 };
 
-/// Over `count` rows, evenly spread over the last half of the text.
-Gaze look(Exec const& exec, Network& network, std::span<std::int32_t const> tokens, int count);
+/// Over `count` rows, evenly spread over the last half of the text. `positions` [1, tokens]: where each token stands;
+/// empty: 0, 1, 2, ...
+Gaze look(Exec const& exec, Network& network, std::span<std::int32_t const> tokens, int count,
+          View2<double> const& positions = {});
 
 }  // namespace sextant::run

@@ -35,7 +35,7 @@ results::Group measure_attention(Probing const& p) {
     windows.rows(p.exec, w, tokens);
     p.exec.fence();
     Gaze const gaze = look(p.exec, p.network, std::span(tokens.data(), static_cast<std::size_t>(length)),
-                           std::min(rows_looked_at, length / 2));
+                           std::min(rows_looked_at, length / 2), evaluation_positions(p.network, w, 1, length));
     for (std::size_t k = 0; k < keep.size(); ++k) {
       std::vector<double> each;
       for (int layer = 0; layer < layers; ++layer)

@@ -27,8 +27,8 @@ struct Answer {
   double loss = 0;  ///< nat/token, of its digits
 };
 
-/// What the model makes of the last `digits` tokens of a text.
-Answer read(Probing const& p, std::vector<std::int32_t> const& text, int digits, int trial) {
+/// What the model makes of the last `digits` tokens of a text; whether they are right only where `judged`.
+Answer read(Probing const& p, std::vector<std::int32_t> const& text, int digits, int trial, bool judged) {
   int const length = static_cast<int>(text.size()) - 1;
   model::Batch batch{View2<int>("tokens", 1, length), View2<int>("targets", 1, length), {}, {}};
   for (int i = 0; i < length; ++i) {
@@ -39,6 +39,9 @@ Answer read(Probing const& p, std::vector<std::int32_t> const& text, int digits,
   Answer out;
   View2<double> const nll("nll", 1, length);
   p.network.loss_per_token(p.exec, batch, nll);
+  p.exec.fence();
+  for (int n = 0; n < digits; ++n) out.loss += nll(0, length - digits + n) / digits;
+  if (!judged) return out;
   View2<float> const logits("logits", digits, p.network.config().vocabulary);
   p.network.logits(p.exec, batch, logits);
   p.exec.fence();
@@ -46,7 +49,6 @@ Answer read(Probing const& p, std::vector<std::int32_t> const& text, int digits,
     float const* const row = &logits(n, 0);
     out.right =
         out.right && row[batch.targets(0, length - digits + n)] == *std::max_element(row, row + logits.extent(1));
-    out.loss += nll(0, length - digits + n) / digits;
   }
   return out;
 }
@@ -83,8 +85,8 @@ results::Group measure_passkey(Probing const& p) {
       return tasks::hide(hay, depth_of(trial), bytes_of(tasks::passkey_told(told)), asked,
                          bytes_of(tasks::passkey_answer(key)));
     };
-    Answer const found = read(p, text_telling(key), digits, trial),
-                 missed = read(p, text_telling(other), digits, trial);
+    Answer const found = read(p, text_telling(key), digits, trial, true),
+                 missed = read(p, text_telling(other), digits, trial, false);
     exact.push_back(found.right);
     gain.push_back(missed.loss - found.loss);
     p.progress.update(static_cast<double>(trial + 1) / windows.count());

@@ -27,6 +27,7 @@ class Runner {
         registry_(registry),
         options_(options),
         store_(options.folder),
+        others_(options.reuse.begin(), options.reuse.end()),
         progress_(remaining_seconds(), options.quiet) {}
 
   results::Store const& store() const { return store_; }
@@ -91,6 +92,11 @@ class Runner {
     if (settled_.count(id) || already(id)) return true;
     auto const claim = store_.try_claim(id);
     if (!claim) return already(id);
+    if (take_over(*claim)) {
+      progress_.skip(seconds);
+      settled_.insert(id);
+      return true;
+    }
     progress_.start(name, seconds);
     try {
       results::Group record = work(*claim);
@@ -106,6 +112,17 @@ class Runner {
     }
     settled_.insert(id);
     return true;
+  }
+
+  /// True when another study had finished the stage: its id is a hash of all that decides its numbers.
+  bool take_over(results::Claim const& claim) {
+    for (auto const& other : others_)
+      if (other.done(claim.id())) {
+        store_.copy(claim, other);
+        ++outcome_.taken;
+        return true;
+      }
+    return false;
   }
 
   void fail_stage(std::string const& id, std::string const& name, std::string const& message) {
@@ -162,6 +179,7 @@ class Runner {
   encoding::Registry const& registry_;
   RunOptions const& options_;
   results::Store store_;
+  std::vector<results::Store> others_;
   Outcome outcome_;
   std::set<std::string> settled_, failed_;
   std::map<std::string, Source> sources_;

@@ -15,7 +15,8 @@ struct RunOptions {
   bool fail_fast = false;  ///< stop at the first failure
   bool quiet = false;
   std::string command_line;
-  fs::path cache;  ///< of corpora
+  fs::path cache;               ///< of corpora
+  std::vector<fs::path> reuse;  ///< folders of studies whose finished stages are taken over
 };
 
 struct Failure {
@@ -24,13 +25,13 @@ struct Failure {
 
 struct Outcome {
   std::vector<Failure> failures;
-  int done = 0, repeated = 0;  ///< stages carried out now, and found done
-  bool stopped = false;        ///< by a signal
-  double gflops = 0;           ///< that the last training sustained; 0: none was done
-  fs::path study_file;         ///< written from what is done, also after failures
+  int done = 0, repeated = 0, taken = 0;  ///< stages carried out now, found done, and taken from other studies
+  bool stopped = false;                   ///< by a signal
+  double gflops = 0;                      ///< that the last training sustained; 0: none was done
+  fs::path study_file;                    ///< written from what is done, also after failures
 };
 
-/// Runs the stages that are not done. Several runners may share a folder: each stage is taken by one.
+/// Runs the stages that are neither done nor finished in one of the studies to reuse. Several runners may share a folder: each stage is taken by one.
 /// Throws Error for what concerns the whole run (no disk, a folder of another study); a stage's failure is recorded.
 Outcome run_plan(Exec const& exec, spec::Spec const& spec, plan::Plan const& plan, encoding::Registry const& registry,
                  RunOptions const& options);

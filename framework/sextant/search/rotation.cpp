@@ -100,8 +100,9 @@ Space Rotation::space(double step) const {
   Space out{.pairs = pairs(), .most = 1.25 * factor_, .step = step, .kept = {}, .magnitudes = {}};
   for (int const kept : {0, 1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 64, 128, 256})
     if (kept < trained_.trained_length) out.kept.push_back(kept);
-  for (auto const& start : starts()) out.magnitudes.push_back(start.genome.magnitude);
-  auto own = scaling_of(starts().front().genome);
+  auto const published = starts();
+  for (auto const& start : published) out.magnitudes.push_back(start.genome.magnitude);
+  auto own = scaling_of(published.front().genome);
   own.options.erase("attention_factor");
   out.magnitudes.push_back(frequencies({own}).attention_factor);
   std::sort(out.magnitudes.begin(), out.magnitudes.end());

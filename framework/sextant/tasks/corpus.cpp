@@ -199,4 +199,9 @@ Corpus load_corpus(std::string const& name_or_path, std::filesystem::path const&
 
 std::string Corpus::sha256_of_documents() const { return sextant::sha256(sha256 + as_json(documents).dump()); }
 
+std::string_view text_of(Corpus const& corpus, Document const& document) {
+  return std::string_view(reinterpret_cast<char const*>(corpus.bytes.data()), corpus.bytes.size())
+      .substr(static_cast<std::size_t>(document.offset), static_cast<std::size_t>(document.length));
+}
+
 }  // namespace sextant::tasks

@@ -9,6 +9,7 @@
 #include <optional>
 #include <sextant/tasks/documents.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sextant::tasks {
@@ -59,5 +60,8 @@ enum class Cut {
   contiguous,  ///< the beginning trains, the end tests
   documents,   ///< whole documents are held out, drawn by their names: see divide()
 };
+
+/// The bytes of one of its documents; valid as long as the corpus is.
+std::string_view text_of(Corpus const& corpus, Document const& document);
 
 }  // namespace sextant::tasks

@@ -16,8 +16,6 @@ class TaskRows {
  public:
   explicit TaskRows(std::shared_ptr<encoding::Task const> task) : task_(std::move(task)) {}
 
-  encoding::Task const& task() const { return *task_; }
-
   /// Example `index` of a seed's training stream; its length is uniform between the shortest and the longest of training.
   /// Throws Error when none can be found that is not a test's.
   encoding::Row training(std::uint64_t seed, std::uint64_t index) const;

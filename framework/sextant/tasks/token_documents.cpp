@@ -9,11 +9,10 @@ std::vector<TokenDocument> documents(Corpus const& corpus, tokens::Tokenizer con
                                      int most) {
   std::vector<TokenDocument> found;
   std::int64_t longest = 0;
-  std::string_view const all(reinterpret_cast<char const*>(corpus.bytes.data()), corpus.bytes.size());
   for (Document const& document : corpus.documents) {
     if (most > 0 && static_cast<int>(found.size()) == most) break;
     if (document.length < min_tokens) continue;  // a token is a byte or more
-    auto encoded = tokenizer.encode(all.substr(document.offset, document.length));
+    auto encoded = tokenizer.encode(text_of(corpus, document));
     auto const count = static_cast<std::int64_t>(encoded.ids.size());
     longest = std::max(longest, count);
     if (count >= min_tokens) found.push_back({document.name, std::move(encoded.ids), document.length, encoded.dropped});

@@ -14,11 +14,6 @@ namespace {
 using nlohmann::json;
 static_assert(std::endian::native == std::endian::little, "ids are kept as they lie in memory");
 
-std::string_view text_of(Corpus const& corpus, Document const& document) {
-  return std::string_view(reinterpret_cast<char const*>(corpus.bytes.data()), corpus.bytes.size())
-      .substr(static_cast<std::size_t>(document.offset), static_cast<std::size_t>(document.length));
-}
-
 std::span<std::int32_t const> ids_of(TokenText const& text, std::size_t document) {
   return std::span(text.ids).subspan(static_cast<std::size_t>(text.begins[document]),
                                      static_cast<std::size_t>(text.begins[document + 1] - text.begins[document]));
