@@ -272,12 +272,16 @@ def main():
         return 0
     torch.set_num_threads(options.threads)
     torch.set_float32_matmul_precision("medium")
-    groups = options.only.split(",") if options.only else None
+    known = sorted({case[0] for case in cases(torch)})
+    groups = options.only.split(",") if options.only else known
+    for name in groups:
+        if name not in known:
+            parse.error("--only: there is no group %s, expected some of %s" % (name, ", ".join(known)))
     print("PyTorch %s (medium), %d threads, %d rounds; ms; ratio = PyTorch / Sextant" %
           (torch.__version__, options.threads, options.rounds), flush=True)
     rows = []
     for case in cases(torch):
-        if (groups and case[0] not in groups) or options.match not in case[1]:
+        if case[0] not in groups or options.match not in case[1]:
             continue
         try:
             row = measure(options.bench, case, options)

@@ -120,6 +120,25 @@ TEST_CASE("run: tuning at the trained length is training from those weights with
   CHECK(furthest(weights(plain, from.at("rope 0")), weights(one, tuned.at("rope / untuned 0"))) > 1e-4);
 }
 
+TEST_CASE("doctor: a spec that goes on from a model, and its study, are examined with that model's encoding",
+          "[run][tune][doctor]") {
+  test::TempFolder const folder;
+  std::string const spec = write_spec(folder, own + training("2")).string(), out = (folder / "out").string();
+  REQUIRE(sextant_program({"run", spec, "-o", out}).status == 0);
+  std::string const base = weights(out, stages(spec, {"-o", out}).at("rope 0")).string();
+  fs::path const other = folder / "again.yaml";
+  write_file_atomically(other,
+                        head + "model: {from: " + base + "}\n" +
+                            "train: {steps: 0, length: 16, batch: 64 tokens, optimiser: {rate: 1e-3}, seeds: [0]}\n");
+  REQUIRE(sextant_program({"run", other.string(), "-o", (folder / "again").string()}).status == 0);
+  for (fs::path const& file : {other, folder / "again" / "study.h5"}) {
+    auto const found = sextant_program({"doctor", file.string(), "--json"});
+    INFO(found.output);
+    CHECK(found.status < 2);
+    CHECK(found.output.find("\"rope\"") != std::string::npos);
+  }
+}
+
 TEST_CASE("run: killed while it tunes and resumed, a study ends with the same bits as one left alone",
           "[run][resume][tune]") {
   test::TempFolder const folder;

@@ -2,6 +2,8 @@
 #include <sextant/base/session.hpp>
 #include <sextant/cli/command.hpp>
 #include <sextant/doctor/files.hpp>
+#include <sextant/run/start.hpp>
+#include <sextant/tasks/corpus.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -28,6 +30,7 @@ std::optional<inspect::Format> format_of(std::string const& name) {
 void run(Arguments& a, Context& context) {
   Session const kokkos(context.threads);
   a.circumstances.angles = format_of(a.angles);
+  a.circumstances.models = run::models_of(context.registry(), tasks::default_cache());
   auto const found = doctor::diagnose(a.file, a.circumstances, context.registry());
   fmt::print("{}", context.json ? doctor::diagnosis_json(found).dump(2) + "\n" : doctor::diagnosis_text(found));
   context.code = found.clean() ? done : faults;

@@ -30,7 +30,7 @@ void write_new(Arguments const& a, Context& context) {
   auto const kinds = kind_names();
   expect(std::find(kinds.begin(), kinds.end(), a.kind) != kinds.end(), "plugin new: there is no kind ", a.kind,
          did_you_mean(a.kind, kinds), "; expected one of ", join(kinds));
-  for (Role const role : {Role::encoding, Role::scaling})
+  for (Role const role : encoding::all_roles)
     expect(!context.registry().has(role, a.name), "plugin new: there is a plugin ", a.name,
            " already, expected a name of its own");
   fs::path const folder = a.folder.empty() ? fs::path(a.name) : fs::path(a.folder);

@@ -49,8 +49,8 @@ void look_at_seeds(Diagnosis& out, spec::Spec const& spec) {
 Diagnosis diagnose_study(fs::path const& file, Circumstances const& circumstances, encoding::Registry const& registry) {
   auto const study = report::load_study(file);
   expect(!study.spec_resolved.empty(), file.string(), ": the study holds no spec, so there is nothing to examine");
-  auto const spec =
-      spec::read_spec(study.spec_resolved, file.string() + ":spec/resolved", {}, spec::Catalogue(registry));
+  auto const spec = spec::read_spec(study.spec_resolved, file.string() + ":spec/resolved", {},
+                                    spec::Catalogue(registry).know(circumstances.models));
   Diagnosis out = diagnose_spec(spec, circumstances, registry);
   out.file = file.string(), out.kind = "study";
   for (auto const& run : study.runs) {
@@ -100,7 +100,8 @@ Diagnosis diagnose(fs::path const& file, Circumstances const& circumstances, enc
   expect(circumstances.config.empty(), file.string(), ": --config goes with a GGUF model");
   if (head.substr(1, 3) == "HDF") return diagnose_study(file, circumstances, registry);
   if (file.extension() == ".json") return diagnose_config(file, circumstances, registry);
-  return diagnose_spec(spec::load_spec(file, {}, spec::Catalogue(registry)), circumstances, registry);
+  return diagnose_spec(spec::load_spec(file, {}, spec::Catalogue(registry).know(circumstances.models)), circumstances,
+                       registry);
 }
 
 }  // namespace sextant::doctor

@@ -2,6 +2,7 @@
 #pragma once
 #include <sextant/base/file.hpp>
 #include <sextant/doctor/finding.hpp>
+#include <sextant/spec/catalogue.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -12,7 +13,8 @@ struct Circumstances {
   dialect::Given given;
   std::optional<inspect::Format> angles;  ///< instead of those of the program that usually runs such a file
   double spread = 1;
-  std::string config;  ///< a config.json that a model file must agree with
+  std::string config;              ///< a config.json that a model file must agree with
+  spec::Catalogue::Models models;  ///< looks the model up that a spec goes on from; empty: such specs are refused
 };
 
 struct Diagnosis {

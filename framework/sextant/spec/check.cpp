@@ -117,6 +117,10 @@ void check_data(Data const& data, Check const& check) {
   check(!reads_text || data.task.empty(), "data.task", " stands beside data.corpus, expected one of them");
   check(data.task.empty() || data.tokens == "bytes", "data.tokens", " is ", data.tokens,
         ", but a task has tokens of its own; expected none");
+  Data const usual;
+  bool const whole =
+      data.split.train == usual.split.train && data.split.test == usual.split.test && data.split.cut == usual.split.cut;
+  check(data.task.empty() || whole, "data.split", " divides a text, but a task draws its examples; expected none");
 }
 
 // What the probe reads is there, and it measures what is kept.
