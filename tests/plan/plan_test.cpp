@@ -177,6 +177,36 @@ TEST_CASE("plan: encodings that do not fit are refused at the place where they s
       MessageMatches(ContainsSubstring("f:11:6: rope under ntk x2 at 32 tokens (lm_loss): cannot be scaled to 32")));
 }
 
+TEST_CASE("plan: shifts past a learned table are refused before anything runs, and shifts within it are not",
+          "[plan][probes]") {
+  auto world = test::made_up_world();
+  world.position = [](spec::Model const&, encoding::PositionChoice const&, int) {
+    return plan::PositionFacts{.parameters = 0, .table_length = 200};
+  };
+  std::vector<std::string> const shift = {"evaluate.0.use=shift", "evaluate.0.lengths=[64]"};
+  auto const keeping = [&](std::string const& keep) {
+    auto sets = shift;
+    sets.push_back("evaluate.0.keep=" + keep);
+    return plan_of(base, sets, world);
+  };
+  CHECK_NOTHROW(keeping("[shift1, shift100]"));
+  CHECK_THROWS_MATCHES(keeping("[shift1, shift10000]"), Error,
+                       MessageMatches(ContainsSubstring("64 tokens moved by as many as shift10000 names reach past the "
+                                                        "learned table of 200 positions; expected shifts within it")));
+}
+
+TEST_CASE("plan: a probe that compares passes costs one more for each, and two tables of logits", "[plan][probes]") {
+  spec::Model model;
+  model.layers = 2, model.width = 16, model.heads = model.kv_heads = 2, model.head_width = 8, model.vocabulary = 100;
+  auto const cost = [&](spec::Probe use, std::vector<std::string> keep) {
+    spec::Evaluation evaluation{.use = use, .lengths = {32}, .windows = 3, .keep = std::move(keep)};
+    return plan::evaluate_cost(model, evaluation, 3, 32, {}, plan::Machine{});
+  };
+  auto const loss = cost(spec::Probe::lm_loss, {"mean"}), shift = cost(spec::Probe::shift, {"shift1", "shift100"});
+  CHECK(shift.flop == 3 * loss.flop);
+  CHECK(shift.bytes == loss.bytes + 2 * 4 * 32 * 100);
+}
+
 TEST_CASE("plan: the tree marks what is done, and the JSON form holds the same", "[plan]") {
   Plan const plan = plan_of(base);
   auto const first = [&](std::string const& id) { return id == plan.train[0].id || id == plan.evaluate[0].id; };

@@ -227,9 +227,15 @@ TEST_CASE("spec: a tier changes the keys it names, and a wrong tier is found bef
   CHECK(without_comments(read(smoke.resolved).resolved) == without_comments(smoke.resolved));
   CHECK_THROWS_MATCHES(read(least, {.tier = "smoke", .sets = {}}), Error,
                        Message("--tier smoke: tier is smoke, expected one that this spec has: small"));
-  CHECK_THROWS_MATCHES(
-      read(least + "tiers: {smoke: {train.steps: 0}}\n"), Error,
-      Message("f:14:30: train.steps is 0, expected at least 1: without model.from there is no model yet"));
+  CHECK_THROWS_MATCHES(read(least + "tiers: {smoke: {train.schedule.warmup: 200}}\n"), Error,
+                       Message("f:14:40: train.schedule.warmup is 200 steps, expected fewer than train.steps 100"));
+}
+
+TEST_CASE("spec: a study may train nothing: what it measures are the weights as they were drawn", "[spec][probes]") {
+  Spec const spec = set({"train.steps=0"});
+  CHECK(setting(spec).train.steps == 0);
+  CHECK(setting(spec).model.from.empty());
+  CHECK(without_comments(read(spec.resolved).resolved) == without_comments(spec.resolved));
 }
 }  // namespace
 }  // namespace sextant

@@ -116,7 +116,7 @@ TEST_CASE("spec: what cannot be tuned is refused where it stands", "[spec][tune]
              ContainsSubstring("expected fewer than the steps that tune.amount makes, 20"));
   CHECK_THAT(complaint(tuned, {"train.schedule.floor=0"}),
              ContainsSubstring("tune.optimiser.rate is 0, expected a number > 0"));
-  CHECK_THAT(complaint(base, {"train.steps=0"}), ContainsSubstring("without model.from there is no model yet"));
+  CHECK_THAT(complaint(tuned, {"train.steps=0"}), ContainsSubstring("is a share of the tokens of training"));
 }
 
 TEST_CASE("spec: a pretrained model gives the keys that are left out, and contradicts those that differ",

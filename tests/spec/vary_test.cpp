@@ -141,7 +141,8 @@ TEST_CASE("vary: labels that would be confused, and conditions that can never ho
           "did you mean lm_loss?");
   refused("  - {key: train.steps, stage: evaluate, values: [1]}\n", "trained weights hold nothing else");
   refused("  - {key: train.seeds, stage: train, values: [[1], [2]]}\n", "list the seeds in train.seeds");
-  refused("  - {key: train.steps, stage: train, values: [200, 0]}\n", "f:11:52: train.steps is 0");
+  refused("  - {key: train.schedule.warmup, stage: train, values: [2, 200]}\n",
+          "f:11:60: train.schedule.warmup is 200");
 }
 }  // namespace
 }  // namespace sextant

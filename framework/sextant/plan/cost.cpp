@@ -1,4 +1,5 @@
 #include <sextant/plan/cost.hpp>
+#include <sextant/spec/probes.hpp>
 
 #include <algorithm>
 #include <fstream>
@@ -93,6 +94,10 @@ Cost evaluate_cost(Model const& model, spec::Evaluation const& evaluation, int r
   cost.flop = forward_flop(model, static_cast<double>(evaluation.windows) * seen, seen);
   cost.bytes = 4.0 * static_cast<double>(cost.parameters) + activation_bytes(model, rows, seen, false) +
                static_cast<double>(rows) * seen * (position.token_bytes / model.layers + position.kept_bytes);
+  if (spec::facts_of(evaluation.use).compares) {
+    cost.flop *= 1 + static_cast<double>(evaluation.keep.size());
+    cost.bytes += 2 * 4.0 * seen * model.vocabulary;
+  }
   cost.seconds = cost.flop / (machine.gflops * 1e9);
   return cost;
 }

@@ -49,7 +49,8 @@ Cost train_cost(spec::Model const& model, spec::Steps const& steps, PositionFact
 /// Windows in one forward pass: as many as hold 8192 tokens, at least one.
 int evaluate_rows(spec::Evaluation const& evaluation, int seen);
 
-/// A forward pass over the `seen` last tokens of every window.
+/// A forward pass over the `seen` last tokens of every window; of probes that compare passes one more for each measure, and
+/// two tables of logits.
 Cost evaluate_cost(spec::Model const& model, spec::Evaluation const& evaluation, int rows, int seen,
                    PositionFacts const& position, Machine const& machine);
 

@@ -1,6 +1,7 @@
 #include <sextant/base/error.hpp>
 #include <sextant/plan/identity.hpp>
 #include <sextant/plan/plan.hpp>
+#include <sextant/spec/probes.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -273,8 +274,18 @@ class Planner {
     PositionFacts const seen = facts(arm, stage.position, stage.seen(), place, what);
     expect(seen.parameters == trained.parameters, place, ": ", what, " has ", seen.parameters,
            " trained numbers of its own, expected the ", trained.parameters, " that it was trained with");
+    check_shifts(evaluation, stage.seen(), seen, place, what);
     stage.cost = evaluate_cost(stage.model, evaluation, stage.rows, stage.seen(), seen, world_.machine);
     return stage;
+  }
+
+  static void check_shifts(Evaluation const& evaluation, int tokens, PositionFacts const& facts,
+                           std::string const& place, std::string const& what) {
+    if (evaluation.use != spec::Probe::shift || facts.table_length == 0) return;
+    for (auto const& kept : evaluation.keep)
+      expect(tokens + spec::number_of(kept) <= facts.table_length, place, ": ", what, ": ", tokens,
+             " tokens moved by as many as ", kept, " names reach past the learned table of ", facts.table_length,
+             " positions; expected shifts within it in keep, or another encoding");
   }
 
   void sum(Cost const& cost) {

@@ -82,6 +82,12 @@ results::Group evaluate(Exec const& exec, plan::EvaluateStage const& stage, plan
       return measure_attention(probing);
     case spec::Probe::order:
       return measure_order(probing);
+    case spec::Probe::permutation:
+      return measure_permutation(probing);
+    case spec::Probe::shift:
+      return measure_shift(probing);
+    case spec::Probe::streaming:
+      return measure_streaming(probing);
     case spec::Probe::lm_loss:
       break;
   }

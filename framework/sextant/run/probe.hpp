@@ -59,5 +59,8 @@ results::Group measure_accuracy(Probing const& probing);
 results::Group measure_passkey(Probing const& probing);
 results::Group measure_attention(Probing const& probing);
 results::Group measure_order(Probing const& probing);
+results::Group measure_permutation(Probing const& probing);
+results::Group measure_shift(Probing const& probing);
+results::Group measure_streaming(Probing const& probing);
 
 }  // namespace sextant::run

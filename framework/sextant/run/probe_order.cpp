@@ -3,6 +3,7 @@
 #include <sextant/base/error.hpp>
 #include <sextant/run/probe.hpp>
 #include <sextant/run/stop.hpp>
+#include <sextant/spec/probes.hpp>
 #include <sextant/tasks/sampler.hpp>
 
 #include <utility>
@@ -46,7 +47,7 @@ results::Group measure_order(Probing const& p) {
   auto const part = split_of(*p.source.text, p.stage.data);
   tasks::EvalWindows const windows(part.test, wanted.windows, p.stage.span, p.source.text->name + "'s test text");
   std::vector<int> distances;
-  for (auto const& name : wanted.keep) distances.push_back(std::stoi(name.substr(std::string("swap").size())));
+  for (auto const& name : wanted.keep) distances.push_back(spec::number_of(name));
   std::vector<std::vector<double>> by_window(wanted.keep.size());
   std::int64_t scored = 0;
   for (int first = 0; first < windows.count(); first += p.stage.rows) {

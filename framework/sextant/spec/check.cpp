@@ -71,8 +71,6 @@ void check_warmup(Steps const& steps, std::string const& block, char const* when
 void check_train(Setting& setting, Check const& check) {
   Train& train = setting.train;
   check_steps(train, "train", check);
-  check(train.steps > 0 || !setting.model.from.empty(), "train.steps",
-        " is 0, expected at least 1: without model.from there is no model yet");
   check_warmup(train, "train", "train.steps ", check);
   check(!train.seeds.empty(), "train.seeds", " is an empty list, expected at least one seed");
   if (auto const seed = repeated(train.seeds))
@@ -150,6 +148,9 @@ void check_evaluation(Evaluation const& evaluation, std::string const& path, Che
   auto const [least, most] = std::minmax_element(lengths.begin(), lengths.end());
   check(evaluation.use != Probe::lm_loss || !evaluation.keeps("tail64") || *least >= 64, path + ".keep",
         " has tail64, but ", path, ".lengths has ", *least, "; expected lengths >= 64");
+  for (auto const& kept : evaluation.use == Probe::streaming ? evaluation.keep : std::vector<std::string>{})
+    check(number_of(kept) < *least, path + ".keep", " has ", kept, ", but ", path, ".lengths has ", *least,
+          "; expected lengths above ", number_of(kept), ", that there is something to cut");
   check(!evaluation.context || *evaluation.context < *most, path + ".context", " is ", evaluation.context.value_or(0),
         " tokens, which cuts nothing from windows of ", *most, "; expected less, or no context");
 }

@@ -2,6 +2,7 @@
 #include <sextant/spec/probes.hpp>
 
 #include <algorithm>
+#include <cctype>
 
 namespace sextant::spec {
 namespace {
@@ -14,6 +15,24 @@ std::vector<ProbeFacts::Measure> swaps() {
     out.push_back(
         {text("swap", d), nat, text("rise of the loss ", where, " behind two neighbours that changed places")});
   }
+  return out;
+}
+
+std::vector<ProbeFacts::Measure> shifts() {
+  std::vector<ProbeFacts::Measure> out;
+  for (int by : {1, 100, 10000, 1000000})
+    out.push_back({text("shift", by), "1",
+                   text("distance of the logits with all positions moved by ", by, by == 1 ? " token" : " tokens",
+                        " from those with none moved")});
+  return out;
+}
+
+std::vector<ProbeFacts::Measure> chunks() {
+  std::vector<ProbeFacts::Measure> out;
+  for (int n : {1, 7, 64})
+    out.push_back({text("chunk", n), "1",
+                   text("distance of the logits of the window read ", n, n == 1 ? " token" : " tokens",
+                        " at a time through the key cache from those of one pass")});
   return out;
 }
 }  // namespace
@@ -63,6 +82,33 @@ std::vector<ProbeFacts> const& probes() {
        "how much the loss rises when neighbours change places",
        swaps(),
        {"swap1", "swap8", "swap64"}},
+      {Probe::permutation,
+       "permutation",
+       false,
+       false,
+       "whether shuffled tokens give the shuffled logits",
+       {{"open", "1",
+         "distance of the logits of the shuffled window from the shuffled logits, by the same weights without a causal "
+         "mask"},
+        {"causal", "1", "the same under the model's causal mask"}},
+       {"open", "causal"},
+       true},
+      {Probe::shift,
+       "shift",
+       false,
+       false,
+       "whether logits depend on where a window begins",
+       shifts(),
+       {"shift1", "shift100", "shift10000", "shift1000000"},
+       true},
+      {Probe::streaming,
+       "streaming",
+       false,
+       false,
+       "whether a window read in pieces through the key cache has the logits of one pass",
+       chunks(),
+       {"chunk1", "chunk7", "chunk64"},
+       true},
   };
   return all;
 }
@@ -75,6 +121,11 @@ std::string units_of(ProbeFacts const& probe, std::string const& measure) {
   for (auto const& each : probe.measures)
     if (each.name == measure) return each.units;
   return "";
+}
+
+int number_of(std::string const& measure) {
+  auto const digits = std::find_if(measure.begin(), measure.end(), [](unsigned char c) { return std::isdigit(c); });
+  return digits == measure.end() ? 0 : std::stoi(std::string(digits, measure.end()));
 }
 
 std::vector<std::string> all_measures() {

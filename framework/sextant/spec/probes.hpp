@@ -19,12 +19,15 @@ struct ProbeFacts {
   };
   std::vector<Measure> measures;   ///< what `keep` may list
   std::vector<std::string> usual;  ///< what it keeps unless told
+  bool compares = false;           ///< logits of two passes over a window, each held whole
 };
 
 std::vector<ProbeFacts> const& probes();
 ProbeFacts const& facts_of(Probe probe);
 /// Units of a measure of the probe; "" when it has none of that name.
 std::string units_of(ProbeFacts const& probe, std::string const& measure);
+/// The number that the name of a measure ends in: 64 of swap64.
+int number_of(std::string const& measure);
 /// Every measure of any probe, once.
 std::vector<std::string> all_measures();
 

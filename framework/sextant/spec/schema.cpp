@@ -242,8 +242,9 @@ std::vector<Field<Doc>> step_fields(std::string const& block, Get get) {
 
 std::vector<Field<Doc>> train_fields() {
   std::vector<Field<Doc>> fields = {
-      key("train.steps", AT(setting.train.steps), "optimiser steps; 0 leaves the model of model.from as it is",
-          required, at_least(0), steps),
+      key("train.steps", AT(setting.train.steps),
+          "optimiser steps; 0 leaves the weights as they are: those of model.from, or freshly drawn ones", required,
+          at_least(0), steps),
       key("train.length", AT(setting.train.length), "tokens a row", required, at_least(2), tokens),
       batch_field("train.batch", AT(setting.train.batch)),
   };
