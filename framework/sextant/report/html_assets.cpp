@@ -91,7 +91,7 @@ figure{margin:36px 0 0}
 figcaption{max-width:46rem;margin:8px 0 4px}
 figcaption b{font-weight:650}
 .plot{position:relative}
-.sx-chart{display:block;width:100%;height:auto;overflow:visible;font-variant-numeric:tabular-nums}
+.sx-chart,.sx-maps{display:block;width:100%;height:auto;overflow:visible;font-variant-numeric:tabular-nums}
 .sx-narrow{display:none}
 .sx-label{cursor:pointer}
 .dim .sx-line,.dim .sx-band,.dim .sx-label{opacity:.16}
