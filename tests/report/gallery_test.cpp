@@ -160,7 +160,8 @@ TEST_CASE("gallery: numbers of a study's page are those of its file, read withou
     if (element.name == "pre" && element.text.starts_with("study,")) csv = lines_of(element.text);
   }
   for (std::string const encoding : {"rope", "alibi"}) {
-    auto const row = std::find_if(tables.begin(), tables.end(), [&](auto const& text) { return text.starts_with(encoding); });
+    auto const row =
+        std::find_if(tables.begin(), tables.end(), [&](auto const& text) { return text.starts_with(encoding); });
     REQUIRE(row != tables.end());
     for (std::int64_t const length : {256, 1024}) {
       double const value = mean[{encoding, length}];
@@ -196,6 +197,18 @@ TEST_CASE("gallery: numbers of a study's page are those of its file, read withou
   CHECK(passkeys.groups[0].panels[0].words == std::vector<std::string>{"100", "50", "50", "0"});
 }
 
+TEST_CASE("gallery: a study's name may hold any character; its files, ids and links do not", "[report][gallery]") {
+  report::StudyView study;
+  study.name = "extend a/b 8k";
+  auto const files = report::gallery({{study, ""}});
+  CHECK(files.contains("extend-a-b-8k.html"));
+  auto const markup = test::parse_markup(files.at("index.html"), true);
+  CHECK(markup.named("figure").at(0).attributes.at("id") == "study-extend-a-b-8k");
+  study.name = "extend a b 8k";  // the same file
+  CHECK_THROWS_WITH(report::gallery({{study, ""}, {{.name = "extend-a-b-8k"}, ""}}),
+                    ContainsSubstring("expected a name of its own"));
+}
+
 TEST_CASE("gallery: claims stand in the order of their sources, the sixth before the sixteenth, those without last",
           "[report][gallery]") {
   test::TempFolder const folder;
@@ -207,9 +220,15 @@ TEST_CASE("gallery: claims stand in the order of their sources, the sixth before
   for (auto const& element : markup.elements)
     if ((element.name == "h3" && !element.text.starts_with("Made-up")) || element.has_class("claim"))
       order.push_back(element.name == "h3" ? element.text : element.attributes.at("id"));
-  CHECK(order == std::vector<std::string>{"000-6 (line 61)", "a-early", "b-early", "000-16 (line 9)", "a-late", "a-twin",
-                                          "b-late", "b-twin", "Of the studies themselves", "a-a-own", "b-b-own"});
+  CHECK(order == std::vector<std::string>{"000-6 (line 61)", "a-early", "b-early", "000-16 (line 9)", "a-late",
+                                          "a-twin", "b-late", "b-twin", "Of the studies themselves", "a-a-own",
+                                          "b-b-own"});
+  auto const jumps = markup.with_class("jumps");
+  REQUIRE(jumps.size() == 1);
+  CHECK(jumps[0].text ==
+        "000-6 (line 61)of 2, 2 fail000-16 (line 9)of 4, 2 hold, 2 failOf the studies themselvesof 2, 2 hold");
   auto const readme = read_file(root / "docs/gallery/README.md");
-  CHECK(readme.find("| 000-6 (line 61) | It says early | fails |") < readme.find("| 000-16 (line 9) | It says late | holds |"));
+  CHECK(readme.find("| 000-6 (line 61) | It says early | fails |") <
+        readme.find("| 000-16 (line 9) | It says late | holds |"));
   CHECK(readme.find("| 000-16 (line 9) |") < readme.find("It says a-own"));
 }

@@ -44,7 +44,8 @@ results::Group study_file(std::string const& name) {
       double const shift = (encoding == "rope" ? 0.0 : 0.4321) + static_cast<double>(seed) / 1000;
       for (auto const length : lengths) {
         double const value = 1.23456789 + shift + std::log2(static_cast<double>(length)) / 7;
-        rows.push_back({name, id, seed, encoding, "none", "lm_loss", length, "mean", "loss", value, 0.01, 4, "nat/byte"});
+        rows.push_back(
+            {name, id, seed, encoding, "none", "lm_loss", length, "mean", "loss", value, 0.01, 4, "nat/byte"});
       }
       results::Group& passkey = run["eval/passkey"];
       passkey.put("length", lengths, "token", "length");
@@ -55,8 +56,7 @@ results::Group study_file(std::string const& name) {
       results::Group& needle = run["eval/needle"];  // as `sextant extend` lays it out
       needle.put("length", lengths, "token", "length");
       needle.put("depth", std::vector<double>{0.125, 0.5, 0.875}, "1", "depth");
-      needle.put("loss", {3, 2}, std::vector<double>{1, 2, 3, 4, 5, 6}, "nat/token", "loss")
-          .along({"depth", "length"});
+      needle.put("loss", {3, 2}, std::vector<double>{1, 2, 3, 4, 5, 6}, "nat/token", "loss").along({"depth", "length"});
       results::Group& attention = run["eval/attention"];
       attention.put("length", lengths, "token", "length");
       attention.put("layer", std::vector<std::int64_t>{0, 1, 2}, "1", "layer");
@@ -69,10 +69,10 @@ results::Group study_file(std::string const& name) {
       }
     }
   out["summary/results"] = results::columns(rows);
-  out["summary/claims"] = claims::to_group({0.05,
-                                            {claim(name + "-own", "", -0.25), claim("late", "000-16 (line 9)", -0.5),
-                                             claim("early", "000-6 (line 61)", 0.75),
-                                             claim("twin", "000-16 (line 9)", 0.125)}});
+  out["summary/claims"] =
+      claims::to_group({0.05,
+                        {claim(name + "-own", "", -0.25), claim("late", "000-16 (line 9)", -0.5),
+                         claim("early", "000-6 (line 61)", 0.75), claim("twin", "000-16 (line 9)", 0.125)}});
   return results::summarised(out);
 }
 

@@ -9,16 +9,20 @@ struct Csv {
 }  // namespace
 
 std::string const& id_of(Figure const& figure) {
-  return std::visit([](auto const& each) -> auto const& { return each.id; }, figure);
+  return std::visit(
+      [](auto const& each) -> auto const& { return each.id; }, figure);
 }
 std::string const& title_of(Figure const& figure) {
-  return std::visit([](auto const& each) -> auto const& { return each.title; }, figure);
+  return std::visit(
+      [](auto const& each) -> auto const& { return each.title; }, figure);
 }
 std::string const& caption_of(Figure const& figure) {
-  return std::visit([](auto const& each) -> auto const& { return each.caption; }, figure);
+  return std::visit(
+      [](auto const& each) -> auto const& { return each.caption; }, figure);
 }
 std::vector<std::string> const& notes_of(Figure const& figure) {
-  return std::visit([](auto const& each) -> auto const& { return each.notes; }, figure);
+  return std::visit(
+      [](auto const& each) -> auto const& { return each.notes; }, figure);
 }
 Figure with_id(Figure figure, std::string id) {
   std::visit([&](auto& each) { each.id = std::move(id); }, figure);

@@ -5,6 +5,7 @@
 #include <sextant/report/text.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 #include <string_view>
 
@@ -22,6 +23,14 @@ struct Tested {
   Outcome const* outcome;
   StudyView const* study;
 };
+
+/// The study's name as files, ids and links can have it.
+std::string word_of(StudyView const& study) {
+  std::string out = study.name;
+  for (char& c : out)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_' && c != '.') c = '-';
+  return out;
+}
 
 std::string title_of(StudyView const& study) { return study.title.empty() ? study.name : study.title; }
 
@@ -68,6 +77,20 @@ std::vector<Tested> claims_of(std::vector<Entry> const& entries) {
   return out;
 }
 
+/// Neighbours of one source together.
+std::vector<std::vector<Tested>> by_source(std::vector<Tested> const& tested) {
+  std::vector<std::vector<Tested>> out;
+  for (auto const& each : tested) {
+    if (out.empty() || out.back().front().outcome->claim.source != each.outcome->claim.source) out.emplace_back();
+    out.back().push_back(each);
+  }
+  return out;
+}
+std::string heading_of(std::vector<Tested> const& group) {
+  std::string const& source = group.front().outcome->claim.source;
+  return source.empty() ? "Of the studies themselves" : source;
+}
+
 claims::Judgement all_of(std::vector<Tested> const& tested) {
   claims::Judgement out;
   for (auto const& each : tested) out.outcomes.push_back(*each.outcome);
@@ -98,15 +121,23 @@ void claims_board(Xml& out, std::vector<Tested> const& tested) {
            cat({"Every claim that a study here has tested: ", verdict_count(all_of(tested)),
                 ". They are in the order of what states them. Verdicts are corrected over the list of each study "
                 "(Holm)."}));
-  for (std::size_t begin = 0; begin < tested.size();) {
-    std::string const& source = tested[begin].outcome->claim.source;
-    out.text("h3", {}, source.empty() ? "Of the studies themselves" : source);
+  auto const groups = by_source(tested);
+  if (groups.size() > 1) {
+    auto const jumps = out.element("ul", {{"class", "jumps"}});
+    for (std::size_t n = 0; n < groups.size(); ++n) {
+      auto const item = out.element("li");
+      out.text("a", {{"href", cat({"#source-", std::to_string(n + 1)})}}, heading_of(groups[n]));
+      out.text("span", {{"class", "side"}}, verdict_count(all_of(groups[n])));
+    }
+  }
+  for (std::size_t n = 0; n < groups.size(); ++n) {
+    out.text("h3", {{"id", cat({"source-", std::to_string(n + 1)})}}, heading_of(groups[n]));
     auto const list = out.element("ul", {{"class", "claims"}});
-    for (; begin < tested.size() && tested[begin].outcome->claim.source == source; ++begin) {
-      auto const& [outcome, study] = tested[begin];
+    for (auto const& [outcome, study] : groups[n]) {
       Outcome below = *outcome;
       below.claim.source.clear();  // it stands above
-      claim_item(out, below, cat({study->name, "-", outcome->claim.id}), cat({study->name, ".html"}), title_of(*study));
+      claim_item(out, below, cat({word_of(*study), "-", outcome->claim.id}), cat({word_of(*study), ".html"}),
+                 title_of(*study));
     }
   }
 }
@@ -116,15 +147,15 @@ void studies_section(Xml& out, std::vector<Entry> const& entries) {
   out.text("h2", {{"id", "studies-h"}}, "Studies");
   for (auto const& entry : entries) {
     StudyView const& study = entry.exhibit->study;
-    auto const figure = out.element("figure", {{"id", cat({"study-", study.name})}});
+    auto const figure = out.element("figure", {{"id", cat({"study-", word_of(study)})}});
     {
       auto const heading = out.element("h3");
-      out.text("a", {{"href", cat({study.name, ".html"})}}, title_of(study));
+      out.text("a", {{"href", cat({word_of(study), ".html"})}}, title_of(study));
     }
     if (!study.question.empty()) out.text("p", {}, study.question);
     out.text("p", {{"class", "lead"}}, cat({verdicts_of(study), " ", size_of(study), "."}));
     if (!entry.figure) continue;
-    Figure const drawn = with_id(*entry.figure, cat({study.name, "-", id_of(*entry.figure)}));
+    Figure const drawn = with_id(*entry.figure, cat({word_of(study), "-", id_of(*entry.figure)}));
     {
       auto const plot = out.element("div", {{"class", "plot"}});
       out.raw(svg_inline(drawn, Layout::wide));
@@ -193,7 +224,7 @@ std::string readme(std::vector<Entry> const& entries, std::vector<Tested> const&
     out += cat({"## ", escape_markdown(title_of(study)), "\n\n"});
     if (!study.question.empty()) out += cat({escape_markdown(study.question), "\n\n"});
     out += cat({verdicts_of(study), " ", size_of(study), ".\n\n"});
-    if (entry.figure) out += cat({"![", escape_markdown(title_of(*entry.figure)), "](", study.name, ".svg)\n\n"});
+    if (entry.figure) out += cat({"![", escape_markdown(title_of(*entry.figure)), "](", word_of(study), ".svg)\n\n"});
     if (!study.rows.empty()) out += cat({to_markdown(results_table(compare(study))), "\n"});
     std::string const& folder = entry.exhibit->folder;
     if (!folder.empty()) out += cat({"Spec and study file: [", folder, "](", folder, ")\n\n"});
@@ -213,9 +244,9 @@ std::map<std::string, std::string> gallery(std::vector<Exhibit> const& exhibits)
   std::map<std::string, std::string> out;
   for (auto const& entry : entries) {
     StudyView const& study = entry.exhibit->study;
-    expect(out.emplace(study.name + ".html", page_of(*entry.exhibit)).second, study.file, ": is called ", study.name,
-           ", as another study of the gallery; expected a name of its own");
-    if (entry.figure) out[study.name + ".svg"] = svg_file(*entry.figure);
+    expect(out.emplace(word_of(study) + ".html", page_of(*entry.exhibit)).second, study.file, ": is called ",
+           study.name, ", as another study of the gallery; expected a name of its own");
+    if (entry.figure) out[word_of(study) + ".svg"] = svg_file(*entry.figure);
   }
   out["index.html"] = index_page(entries, tested);
   out["README.md"] = readme(entries, tested);

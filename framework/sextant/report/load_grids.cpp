@@ -28,13 +28,17 @@ void read_grids(RunView& out, results::Group const& run) {
     for (auto const& [name, array] : group.arrays) {
       bool const by_length = array.axes == Axes{"length", "depth"}, by_depth = array.axes == Axes{"depth", "length"};
       if (by_length || by_depth) {
-        DepthGrid grid{probe, measure_of(name, "_by_depth"), array.units, group.integers("length"),
-                       group.numbers("depth"), group.numbers(name)};
+        DepthGrid grid{probe,
+                       measure_of(name, "_by_depth"),
+                       array.units,
+                       group.integers("length"),
+                       group.numbers("depth"),
+                       group.numbers(name)};
         if (by_depth) grid.value = turned(grid.value, grid.depth.size());
         out.depths.push_back(std::move(grid));
       } else if (array.axes == Axes{"length", "layer", "head"}) {
-        out.heads.push_back({probe, measure_of(name, "_by_head"), array.units, group.integers("length"),
-                             array.shape[1], array.shape[2], group.numbers(name)});
+        out.heads.push_back({probe, measure_of(name, "_by_head"), array.units, group.integers("length"), array.shape[1],
+                             array.shape[2], group.numbers(name)});
       }
     }
 }

@@ -25,13 +25,10 @@ class MapsPainter {
 
  private:
   void text(double x, double y, std::string const& words, char const* anchor = "start", double size = maps_small) {
-    out_.text("text",
-              {{"x", num(x)},
-               {"y", num(y)},
-               {"text-anchor", anchor},
-               {"font-size", num(size)},
-               {"fill", "currentColor"}},
-              words);
+    out_.text(
+        "text",
+        {{"x", num(x)}, {"y", num(y)}, {"text-anchor", anchor}, {"font-size", num(size)}, {"fill", "currentColor"}},
+        words);
   }
 
   void fill(Shading const& shading, std::vector<int> const& shade, Cells const& cells) {
@@ -125,7 +122,7 @@ class MapsPainter {
     std::size_t const columns = each.panel->column_labels.size();
     double longest = 1;
     for (auto const& word : each.panel->words) longest = std::max(longest, text_width(word, 1));
-    double const size = std::clamp((each.cell_width - 3) / longest, 7.5, maps_font);
+    double const size = std::clamp((each.cell_width - 9) / longest, 7.5, maps_font);
     for (std::size_t k = 0; k < each.panel->words.size(); ++k)
       text(each.cells.x + each.cell_width * (static_cast<double>(k % columns) + 0.5),
            each.cells.y + each.cell_height * (static_cast<double>(k / columns) + 0.5) + 0.36 * size,
@@ -141,7 +138,14 @@ class MapsPainter {
                        {"stroke-dasharray", "4 3"}});
   }
 
-  // Labels that fit, the first always; where only the ends would, those.
+  // Every how many-th column can carry its label.
+  std::size_t stride(PlacedPanel const& each) const {
+    double widest = 0;
+    for (auto const& label : each.panel->column_labels) widest = std::max(widest, text_width(label, maps_small));
+    return static_cast<std::size_t>(std::max(1.0, std::ceil((widest + 5) / each.cell_width)));
+  }
+
+  // Labels of rows where all fit, else of the first and the last.
   void axes(PlacedPanel const& each) {
     MapPanel const& panel = *each.panel;
     std::size_t const rows = panel.row_labels.size(), columns = panel.column_labels.size();
@@ -151,16 +155,8 @@ class MapsPainter {
         text(each.cells.x - 6, each.cells.y + each.cell_height * (static_cast<double>(r) + 0.5) + 4,
              panel.row_labels[r], "end");
     double const y = each.cells.y + each.cells.height + 15, half = each.cell_width / 2;
-    double free = -1e9;  // where the next label may begin
-    double const last = each.cells.x + each.cells.width - half - 0.5 * text_width(panel.column_labels.back(), maps_small);
-    for (std::size_t c = 0; c < columns; ++c) {
-      double const x = each.cells.x + each.cell_width * static_cast<double>(c) + half,
-                   wide = text_width(panel.column_labels[c], maps_small);
-      bool const end = c + 1 == columns;
-      if (x - wide / 2 < free || (!end && c > 0 && x + wide / 2 + 6 > last)) continue;
-      text(x, y, panel.column_labels[c], "middle");
-      free = x + wide / 2 + 6;
-    }
+    for (std::size_t c = 0; c < columns; c += stride(each))
+      text(each.cells.x + each.cell_width * static_cast<double>(c) + half, y, panel.column_labels[c], "middle");
     text(each.cells.x - 6, y, panel.row_title, "end");
     text(each.cells.x + each.cells.width / 2, y + 16, panel.column_title, "middle");
   }

@@ -23,13 +23,13 @@ struct Shading {
 };
 
 struct MapPanel {
-  std::string title;                               ///< above it; may be empty
-  std::size_t shading = 0;                         ///< index into Maps::shadings
-  std::string row_title, column_title;             ///< what the labels are
+  std::string title;                                   ///< above it; may be empty
+  std::size_t shading = 0;                             ///< index into Maps::shadings
+  std::string row_title, column_title;                 ///< what the labels are
   std::vector<std::string> row_labels, column_labels;  ///< one a row, the first at the top, and one a column
-  std::vector<double> value;                       ///< row-major; NaN where nothing was measured
-  std::vector<std::string> words;                  ///< the text of each cell, or none at all
-  std::size_t mark = 0;                            ///< columns before a dashed line; 0 for no line
+  std::vector<double> value;                           ///< row-major; NaN where nothing was measured
+  std::vector<std::string> words;                      ///< the text of each cell, or none at all
+  std::size_t mark = 0;                                ///< columns before a dashed line; 0 for no line
 };
 
 struct MapGroup {

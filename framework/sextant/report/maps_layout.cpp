@@ -6,7 +6,7 @@
 
 namespace sextant::report {
 namespace {
-constexpr double gap = 26, legend_height = 46, label_height = 24, most_legends = 300;
+constexpr double gap = 26, legend_height = 46, label_height = 24, most_legends = 300, written_cell = 58;
 
 double widest(std::vector<std::string> const& labels) {
   double out = 0;
@@ -23,19 +23,25 @@ PlacedPanel place_panel(MapPanel const& panel, double x, double y, double slot) 
   double const left = left_of(panel), columns = static_cast<double>(panel.column_labels.size()),
                rows = static_cast<double>(panel.row_labels.size());
   bool const written = !panel.words.empty();
-  double const width = std::min((slot - left) / columns, written ? 58.0 : 30.0),
+  double const width = std::min((slot - left) / columns, written ? written_cell : 30.0),
                height = written ? 25 : std::clamp(150 / rows, 6.0, 18.0), title = panel.title.empty() ? 0 : maps_line;
   return {&panel, {x + left, y + title, width * columns, height * rows}, width, height, y + 12};
 }
 
-std::size_t panels_in_line(Maps const& maps, Layout layout) {
-  std::size_t most = 1, columns = 1;
+// Panels of one arm share a line. Others stand as many in a line as their cells leave room for: on a wide page three at
+// least, where narrower cells will do.
+std::size_t panels_in_line(Maps const& maps, Layout layout, double usable) {
+  std::size_t most = 1;
+  double widest_panel = 0;
   for (auto const& group : maps.groups) {
     most = std::max(most, group.panels.size());
-    for (auto const& panel : group.panels) columns = std::max(columns, panel.column_labels.size());
+    for (auto const& panel : group.panels)
+      widest_panel =
+          std::max(widest_panel, left_of(panel) + written_cell * static_cast<double>(panel.column_labels.size()));
   }
-  if (layout == Layout::wide) return most > 1 ? most : std::min<std::size_t>(3, maps.groups.size());
-  return most > 1 || columns <= 3 ? 2 : 1;
+  if (most > 1) return layout == Layout::wide ? most : 2;
+  auto const fit = static_cast<std::size_t>((usable + gap) / (widest_panel + gap));
+  return std::clamp<std::size_t>(fit, layout == Layout::wide ? 3 : 1, 5);
 }
 }  // namespace
 
@@ -57,7 +63,7 @@ MapsPlacement place(Maps const& maps, Layout layout, double margin, double top) 
   }
   y += legend_height * std::ceil(static_cast<double>(legends) / static_cast<double>(legends_in_line)) + 6;
 
-  std::size_t const in_line = panels_in_line(maps, layout);
+  std::size_t const in_line = panels_in_line(maps, layout, usable);
   double const slot = (usable - gap * static_cast<double>(in_line - 1)) / static_cast<double>(in_line);
   double const below = 2 * maps_line + 10;  // labels of the columns, their title
   std::size_t at = 0;                       // place in the line

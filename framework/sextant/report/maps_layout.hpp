@@ -6,9 +6,9 @@ namespace sextant::report {
 
 struct PlacedPanel {
   MapPanel const* panel;
-  Box cells;                     ///< all of them
+  Box cells;  ///< all of them
   double cell_width, cell_height;
-  double title;                  ///< baseline of the title
+  double title;  ///< baseline of the title
 };
 struct PlacedLabel {
   MapGroup const* group;

@@ -358,9 +358,11 @@ std::optional<Chart> metric_by_length(StudyView const& study, Looks const& looks
 }  // namespace
 
 std::optional<Chart> accuracy_by_length(StudyView const& study, Looks const& looks) {
-  return metric_by_length(
+  auto chart = metric_by_length(
       study, looks, "accuracy_by_length", {"exact", "token"}, "Answers right, by length",
       "Share of whole answers that are right, on examples that no training row shows. Higher is better.");
+  if (chart) chart->y = linear_axis(0, 1, 5, chart->y.title);
+  return chart;
 }
 std::optional<Chart> attention_distance(StudyView const& study, Looks const& looks) {
   return metric_by_length(

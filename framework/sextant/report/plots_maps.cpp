@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
@@ -114,7 +115,7 @@ std::string depth_caption(StudyView const& study, std::vector<std::int64_t> cons
 }
 
 Maps depth_maps(StudyView const& study, Looks const& looks, Depths const& grid, Shading const& shading,
-                std::string (*word)(double)) {
+                std::function<std::string(double)> const& word) {
   std::vector<std::int64_t> const lengths(grid.lengths.begin(), grid.lengths.end());
   Maps out;
   out.shadings = {shading};
@@ -136,7 +137,6 @@ Maps depth_maps(StudyView const& study, Looks const& looks, Depths const& grid, 
   out.description = cat({grid.probe, " by depth and length for ", join(labels), "."});
   return out;
 }
-std::string two_decimals(double value) { return fixed(value, 2); }
 
 // ---- attention
 
@@ -207,7 +207,8 @@ MapPanel reach_panel(StudyView const& study, Arm const& arm, std::vector<std::in
 
 Shading shading_of(HeadMeasure const& measure, Ends ends) {
   Shading out;
-  out.title = cat({measure.words, measure.log ? ", by its logarithm" : ""});
+  out.title = measure.words;
+  if (measure.log) out.title.replace(out.title.size() - 1, 1, ", log]");
   out.log = measure.log;
   out.low = measure.log ? std::max(1.0, ends.low) : ends.low;
   out.high = std::max(out.low, ends.high);
@@ -236,19 +237,21 @@ std::optional<Maps> needle_gain(StudyView const& study, Looks const& looks) {
     for (double const value : grid.of(study, arm)) ends.add(value);
   if (!(ends.low <= ends.high)) return std::nullopt;
   double const end = std::max(std::abs(ends.low), std::abs(ends.high));
+  int const places = end >= 0.1 ? 2 : end >= 0.01 ? 3 : 4;
   Shading const shading{.title = "gain [nat/token]",
                         .low = -end,
                         .high = end,
-                        .low_text = fixed(-end, 2),
-                        .high_text = fixed(end, 2),
+                        .low_text = fixed(-end, places),
+                        .high_text = fixed(end, places),
                         .signs = true,
                         .words = true};
-  Maps out = depth_maps(study, looks, grid, shading, two_decimals);
+  Maps out = depth_maps(study, looks, grid, shading, [&](double value) { return fixed(value, places); });
   out.id = "needle_gain";
   out.title = "What being told the digits is worth, by length and depth";
-  out.caption = cat({"How much less the digits cost than where the text tells others, in nat/token: 0 where the model "
-                     "makes nothing of them. ",
-                     depth_caption(study, {grid.lengths.begin(), grid.lengths.end()})});
+  out.caption =
+      cat({"How much less the digits cost than where the text tells others, in nat/token: 0 where the model "
+           "makes nothing of them. ",
+           depth_caption(study, {grid.lengths.begin(), grid.lengths.end()})});
   return out;
 }
 
@@ -305,13 +308,16 @@ std::optional<Maps> attention_by_head(StudyView const& study, Looks const& looks
   std::erase_if(out.groups, [](MapGroup const& group) { return group.panels.empty(); });
   if (out.groups.empty()) return std::nullopt;
   for (auto const& group : out.groups) labels.push_back(group.label);
-  std::string const of = seeds.size() == 1 ? cat({"of seed ", std::to_string(*seeds.begin())}) : "of the first seed";
+  std::string const of = seeds_of(study).size() < 2 ? ""
+                         : seeds.size() == 1        ? cat({" of seed ", std::to_string(*seeds.begin())})
+                                                    : " of the first seed";
   out.title = cat({"Attention by layer and head, at ", grouped(length)});
   out.description = cat({"Measures of attention of each head at ", grouped(length), " tokens for ", join(labels), "."});
-  out.caption = cat({"Each cell is a head ", of, " at ", grouped(length),
-                     " tokens; heads of other seeds do not correspond to them. A measure has one scale for all arms. ",
-                     reach ? "Numbers: within how many tokens so much of the weight lies, mean over heads and seeds." : "",
-                     reach ? trained_words(study, lengths) : ""});
+  out.caption =
+      cat({"Each cell is a head ", of, " at ", grouped(length),
+           " tokens; heads of other seeds do not correspond to them. A measure has one scale for all arms. ",
+           reach ? "Numbers: within how many tokens so much of the weight lies, mean over heads and seeds." : "",
+           reach ? trained_words(study, lengths) : ""});
   return out;
 }
 
