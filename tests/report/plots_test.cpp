@@ -129,6 +129,16 @@ TEST_CASE("a drawn point lies where its axis says", "[report][plot]") {
   CHECK(y[0] > y[2]);
 }
 
+TEST_CASE("a study that stays within the trained length has no mark beyond its plot, and no word of one",
+          "[report][plot]") {
+  auto study = test::synthetic_study();
+  CHECK_THAT(make_plot(study, "extrapolation").caption, ContainsSubstring("Right of the dashed line"));
+  study.trained_length = 8192;
+  auto const chart = make_plot(study, "extrapolation");
+  CHECK_FALSE(chart.trained.has_value());
+  CHECK_THAT(chart.caption, !ContainsSubstring("Right of the dashed line"));
+}
+
 TEST_CASE("window controls are dotted lines without a label of their own", "[report][plot]") {
   test::SyntheticOptions options;
   options.control = true;
@@ -376,7 +386,10 @@ TEST_CASE("attention by head shows the heads of one seed at the longest length, 
   CHECK(panels[3].words[0] == "118");
   CHECK(panels[3].words[1] == "1.1k");
   CHECK(panels[3].mark == 1);
-  CHECK_THAT(maps.caption, ContainsSubstring("of seed 11 at 1,024"));
+  CHECK_THAT(maps.caption, ContainsSubstring("is a head of seed 11 at 1,024 tokens; heads of other seeds do not"));
+  auto alone = with_heads({"rope"}, 3, 2);
+  alone.runs.pop_back();
+  CHECK_THAT(make_maps(alone, "attention_by_head").caption, ContainsSubstring("is a head at 1,024 tokens. A measure"));
   for (auto const& group : maps.groups)  // one scale for all arms
     for (std::size_t k = 0; k < 3; ++k) CHECK(group.panels[k].shading == k);
   CHECK(maps.shadings[0].low == 1011);

@@ -64,6 +64,11 @@ std::optional<Upright> trained_mark(StudyView const& study) {
   return Upright{static_cast<double>(*study.trained_length), cat({"trained at ", grouped(*study.trained_length)})};
 }
 
+std::optional<Upright> mark_within(StudyView const& study, Axis const& x) {
+  auto mark = trained_mark(study);
+  return mark && mark->x <= x.high ? mark : std::nullopt;
+}
+
 std::string labels_of(std::vector<Line> const& lines) {
   std::vector<std::string> labels;
   for (auto const& line : lines)
@@ -145,7 +150,7 @@ std::optional<Chart> extrapolation(StudyView const& study, Looks const& looks) {
   chart.y = *y;
   chart.x = log2_axis(static_cast<double>(comparison.lengths.front()), static_cast<double>(comparison.lengths.back()),
                       12, "length [token]");
-  chart.trained = trained_mark(study);
+  chart.trained = mark_within(study, chart.x);
   chart.title =
       cat({static_cast<char>(std::toupper(q.metric[0])) == 'L' ? "Loss" : q.metric, " by length of the window"});
   chart.description = cat({q.probe, " ", q.region, " ", q.metric, " against the length of the window for ",
@@ -348,7 +353,7 @@ std::optional<Chart> metric_by_length(StudyView const& study, Looks const& looks
   chart.y = *y;
   chart.x = log2_axis(static_cast<double>(comparison.lengths.front()), static_cast<double>(comparison.lengths.back()),
                       12, "length");
-  chart.trained = trained_mark(study);
+  chart.trained = mark_within(study, chart.x);
   chart.title = title;
   chart.description = cat({found->probe, " ", found->metric, " against length for ", labels_of(chart.lines), "."});
   chart.caption = cat({caption, " ", seeds_phrase(study)});

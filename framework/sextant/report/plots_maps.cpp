@@ -313,11 +313,11 @@ std::optional<Maps> attention_by_head(StudyView const& study, Looks const& looks
                                                     : " of the first seed";
   out.title = cat({"Attention by layer and head, at ", grouped(length)});
   out.description = cat({"Measures of attention of each head at ", grouped(length), " tokens for ", join(labels), "."});
-  out.caption =
-      cat({"Each cell is a head ", of, " at ", grouped(length),
-           " tokens; heads of other seeds do not correspond to them. A measure has one scale for all arms. ",
-           reach ? "Numbers: within how many tokens so much of the weight lies, mean over heads and seeds." : "",
-           reach ? trained_words(study, lengths) : ""});
+  out.caption = cat(
+      {"Each cell is a head", of, " at ", grouped(length), " tokens",
+       of.empty() ? "" : "; heads of other seeds do not correspond to them", ". A measure has one scale for all arms. ",
+       reach ? "Numbers: within how many tokens so much of the weight lies, mean over heads and seeds." : "",
+       reach ? trained_words(study, lengths) : ""});
   return out;
 }
 
