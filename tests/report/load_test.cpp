@@ -1,3 +1,4 @@
+#include "study_file.hpp"
 #include "synthetic.hpp"
 
 #include <sextant/base/error.hpp>
@@ -88,6 +89,28 @@ TEST_CASE("load_study reads back what the results room wrote", "[report][load]")
   REQUIRE(study.plugins.size() == 1);
   CHECK(study.plugins[0].source == "arXiv:2104.09864");
   CHECK(study.inputs[0].bytes == 4300000);
+}
+
+TEST_CASE("an exported study keeps passkeys by depth and attention by head, along whichever axis comes first",
+          "[report][load][export]") {
+  Folder const folder;
+  results::write_file(folder / "study.h5", test::study_file("kept"));
+  auto const study = report::load_study(folder / "study.h5");
+  REQUIRE(study.runs.size() == 4);
+  auto const& run = study.runs[0];
+  REQUIRE(run.depths.size() == 2);
+  CHECK(run.depths[0].probe == "passkey");
+  CHECK(run.depths[0].measure == "exact");
+  CHECK(run.depths[0].length == std::vector<std::int64_t>{256, 1024});
+  CHECK(run.depths[0].value == std::vector<double>{1, 0.5, 0.25, 0});
+  CHECK(run.depths[1].probe == "needle");
+  CHECK(run.depths[1].measure == "loss");
+  CHECK(run.depths[1].value == std::vector<double>{1, 3, 5, 2, 4, 6});  // [length, depth] of [depth, length]
+  REQUIRE(run.heads.size() == 3);
+  CHECK(run.heads[0].measure == "entropy");
+  CHECK(run.heads[0].layers == 3);
+  CHECK(run.heads[0].heads == 2);
+  CHECK(run.heads[0].value.size() == 12);
 }
 
 TEST_CASE("attributes of the root give question, tier, baseline, sources and trained length", "[report][load]") {

@@ -3,6 +3,7 @@
 
 #include <sextant/base/error.hpp>
 #include <sextant/report/compare.hpp>
+#include <sextant/report/maps_layout.hpp>
 #include <sextant/report/plots.hpp>
 
 #include <catch2/catch_test_macros.hpp>
@@ -19,6 +20,8 @@ using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
 namespace {
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
 bool overlap(Box const& a, Box const& b) {
   double const slack = 1e-6;
   return a.x < b.x + b.width - slack && b.x < a.x + a.width - slack && a.y < b.y + b.height - slack &&
@@ -59,6 +62,10 @@ TEST_CASE("every plot is well-formed SVG with a title, a description and a role"
     row.probe = row.metric = metric, row.value = 0.5;
     study.rows.push_back(row);
   }
+  study.runs.front().depths = {{"passkey", "exact", "1", {256, 512}, {0.25, 0.75}, {1, 0.5, 0.25, none}},
+                               {"passkey", "gain", "nat/token", {256, 512}, {0.25, 0.75}, {1, 0.5, -0.25, 0}}};
+  study.runs.front().heads = {{"attention", "entropy", "nat", {256}, 2, 2, {1, 2, 3, none}},
+                              {"attention", "distance95", "token", {256}, 2, 2, {1, 20, 30, 200}}};
   for (auto const& plot : plots()) {
     INFO(plot.name);
     auto const svg = plot_svg(study, plot.name);
@@ -120,6 +127,16 @@ TEST_CASE("a drawn point lies where its axis says", "[report][plot]") {
   CHECK_THAT(x[1], WithinAbs(0.5 * (x[0] + x[2]), 0.011));  // 512 is the geometric middle of 128 and 2048
   CHECK_THAT(y[1], WithinAbs(0.5 * (y[0] + y[2]), 0.011));
   CHECK(y[0] > y[2]);
+}
+
+TEST_CASE("a study that stays within the trained length has no mark beyond its plot, and no word of one",
+          "[report][plot]") {
+  auto study = test::synthetic_study();
+  CHECK_THAT(make_plot(study, "extrapolation").caption, ContainsSubstring("Right of the dashed line"));
+  study.trained_length = 8192;
+  auto const chart = make_plot(study, "extrapolation");
+  CHECK_FALSE(chart.trained.has_value());
+  CHECK_THAT(chart.caption, !ContainsSubstring("Right of the dashed line"));
 }
 
 TEST_CASE("window controls are dotted lines without a label of their own", "[report][plot]") {
@@ -305,4 +322,151 @@ TEST_CASE("a plot that does not exist or has no data is refused by name", "[repo
   for (auto const& plot : plots()) CHECK_THROWS_WITH(make_plot(empty, plot.name), ContainsSubstring("empty.h5"));
   CHECK_THAT(plot_list(&empty), ContainsSubstring("no data in this file"));
   CHECK_THAT(plot_list(), ContainsSubstring("per_position\t"));
+}
+
+namespace {
+// A run an arm and seed, with attention of every head: value = seed + 100 layer + head, more by `scale` at longer texts.
+StudyView with_heads(std::vector<std::string> const& encodings, std::size_t layers, std::size_t heads) {
+  StudyView study;
+  study.trained_length = 256;
+  for (auto const& encoding : encodings)
+    for (int seed : {11, 23}) {
+      RunView run;
+      run.encoding = encoding, run.scaling = "none", run.seed = seed;
+      for (std::string const measure : {"entropy", "spread", "distance50", "distance90", "distance95"}) {
+        HeadGrid grid{"attention", measure, "1", {256, 1024}, layers, heads, {}};
+        for (std::size_t length = 0; length < 2; ++length)
+          for (std::size_t layer = 0; layer < layers; ++layer)
+            for (std::size_t head = 0; head < heads; ++head)
+              grid.value.push_back(seed + 100.0 * static_cast<double>(layer) + static_cast<double>(head) +
+                                   1000.0 * static_cast<double>(length));
+        run.heads.push_back(grid);
+      }
+      study.runs.push_back(run);
+    }
+  return study;
+}
+
+Box whole(PlacedPanel const& panel) {  // with its title and labels
+  return {panel.cells.x, panel.title - 12, panel.cells.width,
+          panel.cells.y + panel.cells.height + 32 - panel.title + 12};
+}
+
+void check_layout(Maps const& maps) {
+  for (Layout const layout : {Layout::wide, Layout::narrow}) {
+    auto const placed = place(maps, layout, 0, 4);
+    for (std::size_t i = 0; i < placed.panels.size(); ++i) {
+      auto const& cells = placed.panels[i].cells;
+      CHECK(cells.x >= 0);
+      CHECK(cells.x + cells.width <= placed.width + 1e-9);
+      CHECK(whole(placed.panels[i]).y + whole(placed.panels[i]).height <= placed.height);
+      CHECK(placed.panels[i].cell_width >= 3);
+      CHECK(placed.panels[i].cell_height >= 5);
+      for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(whole(placed.panels[i]), whole(placed.panels[j])));
+      for (auto const& label : placed.labels) CHECK_FALSE(overlap(whole(placed.panels[i]), label.box));
+    }
+  }
+}
+}  // namespace
+
+TEST_CASE("attention by head shows the heads of one seed at the longest length, and quantiles over all",
+          "[report][plot][maps]") {
+  auto const maps = make_maps(with_heads({"rope", "alibi"}, 3, 2), "attention_by_head");
+  REQUIRE(maps.groups.size() == 2);
+  auto const& panels = maps.groups[0].panels;
+  REQUIRE(panels.size() == 4);
+  CHECK(panels[0].title == "entropy [nat]");
+  CHECK(panels[0].value == std::vector<double>{1011, 1111, 1211, 1012, 1112, 1212});  // a row a head, layers across
+  CHECK(panels[0].row_labels.size() == 2);
+  CHECK(panels[0].column_labels.size() == 3);
+  CHECK(panels[2].title == "reach of 95 % [token]");
+  CHECK(panels[3].row_labels == std::vector<std::string>{"50 %", "90 %", "95 %"});
+  CHECK(panels[3].column_labels == std::vector<std::string>{"256", "1,024"});
+  CHECK_THAT(panels[3].value[0], WithinRel(17.0 + 100 + 0.5, 1e-12));  // seeds 11 and 23, layers 0 to 2, heads 0 and 1
+  CHECK(panels[3].words[0] == "118");
+  CHECK(panels[3].words[1] == "1.1k");
+  CHECK(panels[3].mark == 1);
+  CHECK_THAT(maps.caption, ContainsSubstring("is a head of seed 11 at 1,024 tokens; heads of other seeds do not"));
+  auto alone = with_heads({"rope"}, 3, 2);
+  alone.runs.pop_back();
+  CHECK_THAT(make_maps(alone, "attention_by_head").caption, ContainsSubstring("is a head at 1,024 tokens. A measure"));
+  for (auto const& group : maps.groups)  // one scale for all arms
+    for (std::size_t k = 0; k < 3; ++k) CHECK(group.panels[k].shading == k);
+  CHECK(maps.shadings[0].low == 1011);
+  CHECK(maps.shadings[0].high == 1212);
+}
+
+TEST_CASE("maps of thirty layers of nine heads, and of many arms, fit without touching", "[report][plot][maps]") {
+  check_layout(make_maps(with_heads({"rope", "alibi", "nope"}, 30, 9), "attention_by_head"));
+  std::vector<std::string> many;
+  for (int i = 0; i < 14; ++i) many.push_back(text("made_up_encoding_", i));
+  check_layout(make_maps(with_heads(many, 4, 4), "attention_by_head"));
+  auto study = with_heads(many, 1, 1);
+  for (auto& run : study.runs)
+    run.depths = {{"passkey", "exact", "1", {64, 128, 256, 512}, {0.25, 0.75}, std::vector<double>(8, 0.5)}};
+  check_layout(make_maps(study, "needle_grid"));
+}
+
+TEST_CASE("the grid of passkeys is the mean over seeds by depth and length, with what is missing as a dash",
+          "[report][plot][maps]") {
+  StudyView study;
+  study.trained_length = 512;
+  for (int seed : {11, 23}) {
+    RunView run;
+    run.encoding = "rope", run.scaling = "none", run.seed = seed;
+    run.depths = {{"passkey", "exact", "1", {512, 256}, {0.25, 0.75}, {1, 0, 0.5, seed == 11 ? 0.75 : none}}};
+    if (seed == 23) run.depths[0].length[0] = 1024;  // of another length than the first
+    study.runs.push_back(run);
+  }
+  study.runs.push_back({});
+  study.runs.back().encoding = "nope";  // without a passkey: no map
+  auto const maps = make_maps(study, "needle_grid");
+  REQUIRE(maps.groups.size() == 1);
+  auto const& panel = maps.groups[0].panels.at(0);
+  CHECK(panel.column_labels == std::vector<std::string>{"256", "512", "1,024"});
+  CHECK(panel.row_labels == std::vector<std::string>{"25 %", "75 %"});
+  CHECK(panel.words == std::vector<std::string>{"50", "100", "100", "75", "0", "0"});
+  CHECK(panel.mark == 2);
+  auto const csv = maps_csv(maps);
+  CHECK_THAT(csv, ContainsSubstring("series,panel,rows,row,columns,column,value\n"));
+  CHECK_THAT(csv, ContainsSubstring("\nrope,,told at,75 %,length,256,0.75\n"));
+  study.runs.pop_back();
+  for (auto& run : study.runs) run.depths[0].value[3] = none;
+  auto const gap = make_maps(study, "needle_grid");
+  CHECK(gap.groups[0].panels[0].words[3] == "–");
+  CHECK(test::parse_markup(svg_file(gap), false).faults.empty());
+}
+
+TEST_CASE("shades grow with the value; where values have signs both ends have ten", "[report][plot][maps]") {
+  Shading const plain{.low = 0, .high = 1};
+  CHECK(plain.shade(0) == 0);
+  CHECK(plain.shade(0.5) == 5);
+  CHECK(plain.shade(7) == 10);
+  Shading const log{.low = 1, .high = 1024, .log = true};
+  CHECK(log.shade(32) == 5);
+  Shading const signs{.low = -2, .high = 1, .signs = true};
+  CHECK(signs.shade(-2) == -10);
+  CHECK(signs.shade(1) == 5);
+  Shading const flat{.low = 3, .high = 3};
+  CHECK(flat.shade(3) == 0);
+}
+
+TEST_CASE("words on a map stand out from the darkest shade under them, in both themes", "[report][plot][maps]") {
+  auto const channel = [](char const* hex, int at) { return std::stoi(std::string(hex + at, 2), nullptr, 16) / 255.0; };
+  auto const linear = [](double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
+  Shading const shading{.words = true};
+  auto const contrast = [&](char const* ink, char const* page, char const* text) {
+    double a = 0, b = 0, weights[] = {0.2126, 0.7152, 0.0722};
+    for (int k = 0; k < 3; ++k) {
+      int const at = 1 + 2 * k;
+      double const o = shading.opacity(10);
+      a += weights[k] * linear(o * channel(ink, at) + (1 - o) * channel(page, at));
+      b += weights[k] * linear(channel(text, at));
+    }
+    return (std::max(a, b) + 0.05) / (std::min(a, b) + 0.05);
+  };
+  for (int ink : {0, 1}) {
+    CHECK(contrast(inks[ink].light, "#ffffff", "#1c2127") >= 4);
+    CHECK(contrast(inks[ink].dark, "#14181d", "#e8ebef") >= 4);
+  }
 }

@@ -26,8 +26,9 @@ std::string seeds_json(std::vector<claims::SeedPlan> const& plans);
 /// "of 5, 3 hold, 1 fails, 1 is out of reach"
 std::string verdict_count(claims::Judgement const& judgement);
 
-/// <li>: a claim, its verdict in a word and a sign, its interval against its bound; `link` leads to its study.
-void claim_item(Xml& out, claims::Outcome const& outcome, std::string const& id, std::string const& link = "");
+/// <li>: a claim, its verdict in a word and a sign, its interval against its bound; `link` leads to its study, by name.
+void claim_item(Xml& out, claims::Outcome const& outcome, std::string const& id, std::string const& link = "",
+                std::string const& study = "");
 
 /// The effect with sign and units, as the board prints it.
 std::string effect_text(claims::Outcome const& outcome);

@@ -11,24 +11,24 @@
 namespace sextant::report {
 namespace {
 constexpr int shades = 5;  // on either side of zero
+}  // namespace
 
-// Cells of one shade, neighbours in a row joined.
-std::string cells_of(Heat const& heat, std::vector<int> const& shade, int wanted, double left, double top,
-                     double cell) {
+std::string cells_of(std::vector<int> const& shade, int wanted, Cells const& cells) {
   Path path;
-  for (int r = 0; r < heat.rows; ++r)
-    for (int c = 0; c < heat.columns; ++c) {
-      auto const at = [&](int column) { return shade[static_cast<std::size_t>(r) * heat.columns + column]; };
+  for (std::size_t begin = 0; begin < shade.size(); begin += static_cast<std::size_t>(cells.columns)) {
+    double const y = cells.top + cells.height * static_cast<double>(begin / static_cast<std::size_t>(cells.columns));
+    auto const at = [&](int column) { return shade[begin + static_cast<std::size_t>(column)]; };
+    for (int c = 0; c < cells.columns; ++c) {
       if (at(c) != wanted) continue;
       int end = c;
-      while (end < heat.columns && at(end) == wanted) ++end;
-      double const y = top + cell * r;
-      path.move(left + cell * c, y).right_to(left + cell * end).down_to(y + cell).right_to(left + cell * c).close();
+      while (end < cells.columns && at(end) == wanted) ++end;
+      double const x = cells.left + cells.width * c;
+      path.move(x, y).right_to(cells.left + cells.width * end).down_to(y + cells.height).right_to(x).close();
       c = end;
     }
+  }
   return path.str();
 }
-}  // namespace
 
 std::string heat_svg(Heat const& heat) {
   expect(heat.value.size() == static_cast<std::size_t>(heat.rows) * heat.columns && !heat.value.empty(),
@@ -42,7 +42,7 @@ std::string heat_svg(Heat const& heat) {
   double const width = left + cell * heat.columns + 30, height = top + cell * heat.rows + 50;
   return card_svg(heat.title, heat.description, std::max(width, 480.0), height, [&](Xml& out) {
     for (int s = -shades; s <= shades; ++s) {
-      auto const d = s == 0 ? std::string() : cells_of(heat, shade, s, left, top, cell);
+      auto const d = s == 0 ? std::string() : cells_of(shade, s, {heat.columns, left, top, cell, cell});
       if (d.empty()) continue;
       auto const g = out.element("g", ink_group({s < 0 ? 0 : 1, "", Marker::circle, false}, ""));
       out.leaf("path", {{"d", d}, {"fill", "currentColor"}, {"fill-opacity", num(std::abs(s) / double(shades))}});

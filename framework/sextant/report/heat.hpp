@@ -15,4 +15,11 @@ struct Heat {
 /// A complete SVG file. Values are shown in eleven shades; row 0 is at the top.
 std::string heat_svg(Heat const& heat);
 
+/// Path of the cells of one shade, neighbours in a row joined. Cells are width by height, the first at (left, top).
+struct Cells {
+  int columns = 0;
+  double left = 0, top = 0, width = 0, height = 0;
+};
+std::string cells_of(std::vector<int> const& shade, int wanted, Cells const& cells);
+
 }  // namespace sextant::report

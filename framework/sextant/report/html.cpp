@@ -58,27 +58,27 @@ void results(Page& page) {
 }
 
 void plots_section(Page& page) {
-  std::vector<Chart> charts;
+  std::vector<Figure> figures;
   for (auto const& plot : plots())
-    if (auto chart = plot.make(page.study, page.looks)) charts.push_back(std::move(*chart));
-  if (charts.empty()) return;
+    if (auto drawn = plot.make(page.study, page.looks)) figures.push_back(std::move(*drawn));
+  if (figures.empty()) return;
   auto& out = page.out;
   auto const scope = page.section("plots", "Plots");
-  for (auto const& chart : charts) {
-    auto const figure = out.element("figure", {{"id", "plot-" + chart.id}});
-    out.text("h3", {}, chart.title);
+  for (auto const& drawn : figures) {
+    auto const figure = out.element("figure", {{"id", "plot-" + id_of(drawn)}});
+    out.text("h3", {}, title_of(drawn));
     {
       auto const plot = out.element("div", {{"class", "plot"}});
-      out.raw(svg_inline(chart, Layout::wide));
-      out.raw(svg_inline(chart, Layout::narrow));
+      out.raw(svg_inline(drawn, Layout::wide));
+      out.raw(svg_inline(drawn, Layout::narrow));
     }
     {
       auto const caption = out.element("figcaption");
       out.text("b", {}, "How to read this. ");
-      out.text(chart.caption);
-      for (auto const& note : chart.notes) out.text(cat({" ", note}));
+      out.text(caption_of(drawn));
+      for (auto const& note : notes_of(drawn)) out.text(cat({" ", note}));
     }
-    page.data("Data behind this plot", cat({page.study.name, "-", chart.id, ".csv"}), chart_csv(chart));
+    page.data("Data behind this plot", cat({page.study.name, "-", id_of(drawn), ".csv"}), csv_of(drawn));
   }
 }
 

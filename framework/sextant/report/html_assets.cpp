@@ -75,7 +75,10 @@ td small{color:var(--muted)}
 .notes li{margin:0 0 2px}
 .notes .key{color:var(--best-ink);display:inline-block;width:1.2em}
 .claims{list-style:none;margin:18px 0 14px;padding:0}
-.claim{display:grid;grid-template-columns:8.6rem 1fr 15rem;gap:4px 20px;padding:14px 4px;border-bottom:1px solid var(--rule)}
+h3+.claims{margin-top:0}
+.jumps{list-style:none;margin:18px 0 14px;padding:0;columns:22rem;font-size:.93rem}
+.jumps li{margin:0 0 5px;break-inside:avoid}.jumps .side{color:var(--muted);margin-left:10px;font-size:.87em}
+.claim{display:grid;grid-template-columns:9.2rem 1fr 15rem;gap:4px 20px;padding:14px 4px;border-bottom:1px solid var(--rule)}
 .claim .verdict{display:flex;gap:8px;align-items:baseline;white-space:nowrap}
 .claim .sign{display:inline-block;flex:none;width:1.5em;text-align:center;border-radius:6px;background:var(--soft);font-weight:650}
 .claim.holds .sign{background:var(--best);color:var(--best-ink)}.claim.holds b{color:var(--best-ink)}
@@ -91,7 +94,7 @@ figure{margin:36px 0 0}
 figcaption{max-width:46rem;margin:8px 0 4px}
 figcaption b{font-weight:650}
 .plot{position:relative}
-.sx-chart{display:block;width:100%;height:auto;overflow:visible;font-variant-numeric:tabular-nums}
+.sx-chart,.sx-maps{display:block;width:100%;height:auto;overflow:visible;font-variant-numeric:tabular-nums}
 .sx-narrow{display:none}
 .sx-label{cursor:pointer}
 .dim .sx-line,.dim .sx-band,.dim .sx-label{opacity:.16}

@@ -77,7 +77,8 @@ void numbers(Xml& out, Outcome const& outcome) {
 
 }  // namespace
 
-void claim_item(Xml& out, Outcome const& outcome, std::string const& id, std::string const& link) {
+void claim_item(Xml& out, Outcome const& outcome, std::string const& id, std::string const& link,
+                std::string const& study) {
   Badge const badge = badge_of(outcome.verdict);
   auto const item = out.element("li", {{"class", cat({"claim ", badge.css})}, {"id", id}});
   {
@@ -97,7 +98,7 @@ void claim_item(Xml& out, Outcome const& outcome, std::string const& id, std::st
     if (!outcome.reason.empty()) out.text("p", {{"class", "why"}}, cat({outcome.reason, "."}));
     if (!link.empty()) {
       auto const p = out.element("p", {{"class", "why"}});
-      out.text("a", {{"href", link}}, "the study");
+      out.text("a", {{"href", link}}, study);
     }
   }
   numbers(out, outcome);

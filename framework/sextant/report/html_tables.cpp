@@ -180,9 +180,10 @@ std::vector<std::string> findings_of(Comparison const& comparison) {
                     " times the trained length"});
     out.push_back(cat({place, ", ", best->label, " has the ", comparison.lower_is_better ? "lowest " : "highest ",
                        comparison.quantity.metric, ": ", value_text(best->cells[last], decimals), units, "."}));
-    if (!tied.empty())
-      out.push_back(cat({list_of(tied), tied.size() == 1 ? " is" : " are", " not told apart from it by ",
-                         std::to_string(comparison.seeds.size()), " seeds."}));
+    std::size_t const seeds = comparison.seeds.size();
+    std::string const how = seeds == 1 ? " exactly equal to it, for the one seed."
+                                       : cat({" not told apart from it by ", std::to_string(seeds), " seeds."});
+    if (!tied.empty()) out.push_back(cat({list_of(tied), tied.size() == 1 ? " is" : " are", how}));
   }
   if (!comparison.trained_length || longest <= *comparison.trained_length) return out;
   auto const at = std::find(comparison.lengths.begin(), comparison.lengths.end(), *comparison.trained_length);

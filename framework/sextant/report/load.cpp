@@ -1,5 +1,6 @@
 #include <sextant/claims/judge.hpp>
 #include <sextant/report/load.hpp>
+#include <sextant/report/load_grids.hpp>
 #include <sextant/report/text.hpp>
 #include <sextant/results/file.hpp>
 #include <sextant/results/table.hpp>
@@ -107,6 +108,7 @@ RunView run_of(std::string const& id, Group const& group) {
   if (Group const* const config = group.find_group("config")) out.config = facts_of(*config);
   out.train = train_of(group);
   out.positions = positions_of(group);
+  read_grids(out, group);
   return out;
 }
 

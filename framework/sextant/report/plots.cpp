@@ -64,6 +64,11 @@ std::optional<Upright> trained_mark(StudyView const& study) {
   return Upright{static_cast<double>(*study.trained_length), cat({"trained at ", grouped(*study.trained_length)})};
 }
 
+std::optional<Upright> mark_within(StudyView const& study, Axis const& x) {
+  auto mark = trained_mark(study);
+  return mark && mark->x <= x.high ? mark : std::nullopt;
+}
+
 std::string labels_of(std::vector<Line> const& lines) {
   std::vector<std::string> labels;
   for (auto const& line : lines)
@@ -145,7 +150,7 @@ std::optional<Chart> extrapolation(StudyView const& study, Looks const& looks) {
   chart.y = *y;
   chart.x = log2_axis(static_cast<double>(comparison.lengths.front()), static_cast<double>(comparison.lengths.back()),
                       12, "length [token]");
-  chart.trained = trained_mark(study);
+  chart.trained = mark_within(study, chart.x);
   chart.title =
       cat({static_cast<char>(std::toupper(q.metric[0])) == 'L' ? "Loss" : q.metric, " by length of the window"});
   chart.description = cat({q.probe, " ", q.region, " ", q.metric, " against the length of the window for ",
@@ -348,7 +353,7 @@ std::optional<Chart> metric_by_length(StudyView const& study, Looks const& looks
   chart.y = *y;
   chart.x = log2_axis(static_cast<double>(comparison.lengths.front()), static_cast<double>(comparison.lengths.back()),
                       12, "length");
-  chart.trained = trained_mark(study);
+  chart.trained = mark_within(study, chart.x);
   chart.title = title;
   chart.description = cat({found->probe, " ", found->metric, " against length for ", labels_of(chart.lines), "."});
   chart.caption = cat({caption, " ", seeds_phrase(study)});
@@ -358,9 +363,11 @@ std::optional<Chart> metric_by_length(StudyView const& study, Looks const& looks
 }  // namespace
 
 std::optional<Chart> accuracy_by_length(StudyView const& study, Looks const& looks) {
-  return metric_by_length(
+  auto chart = metric_by_length(
       study, looks, "accuracy_by_length", {"exact", "token"}, "Answers right, by length",
       "Share of whole answers that are right, on examples that no training row shows. Higher is better.");
+  if (chart) chart->y = linear_axis(0, 1, 5, chart->y.title);
+  return chart;
 }
 std::optional<Chart> attention_distance(StudyView const& study, Looks const& looks) {
   return metric_by_length(
@@ -377,33 +384,55 @@ std::optional<Chart> score_spread_by_length(StudyView const& study, Looks const&
                           "Standard deviation of the logits that a row sees, mean over heads and rows.");
 }
 
+namespace {
+template <auto draw>
+std::optional<Figure> figure(StudyView const& study, Looks const& looks) {
+  if (auto drawn = draw(study, looks)) return Figure(std::move(*drawn));
+  return std::nullopt;
+}
+
+template <class Kind>
+Kind only(StudyView const& study, std::string const& name, char const* kind) {
+  Figure drawn = make_figure(study, name);
+  expect(std::holds_alternative<Kind>(drawn), "plot: ", name, " is not a plot of ", kind);
+  return std::get<Kind>(std::move(drawn));
+}
+}  // namespace
+
 std::vector<Plot> const& plots() {
   static std::vector<Plot> const all{
-      {"extrapolation", "loss against length, band over seeds, trained length marked", extrapolation},
-      {"learning_curves", "training loss against step, band over seeds", learning_curves},
-      {"per_position", "loss by position in the longest window", per_position},
-      {"search_progress", "best objective of a search by evaluation, a line a method", search_progress},
-      {"search_factors", "divisors of frequencies that a search found, by pair", search_factors},
-      {"accuracy_by_length", "share of right answers to a task by length, band over seeds", accuracy_by_length},
-      {"attention_distance", "distance that holds 95 % of attention's weight, by length", attention_distance},
-      {"entropy_by_length", "entropy of attention's weights by length", entropy_by_length},
-      {"score_spread_by_length", "standard deviation of the logits by length", score_spread_by_length}};
+      {"extrapolation", "loss against length, band over seeds, trained length marked", figure<extrapolation>},
+      {"learning_curves", "training loss against step, band over seeds", figure<learning_curves>},
+      {"per_position", "loss by position in the longest window", figure<per_position>},
+      {"search_progress", "best objective of a search by evaluation, a line a method", figure<search_progress>},
+      {"search_factors", "divisors of frequencies that a search found, by pair", figure<search_factors>},
+      {"accuracy_by_length", "share of right answers to a task by length, band over seeds", figure<accuracy_by_length>},
+      {"needle_grid", "right answers by length and by where in the text they are told", figure<needle_grid>},
+      {"needle_gain", "what being told a passkey is worth, by length and depth", figure<needle_gain>},
+      {"attention_distance", "distance that holds 95 % of attention's weight, by length", figure<attention_distance>},
+      {"attention_by_head", "entropy, spread and reach of each head, quantiles of distance by length",
+       figure<attention_by_head>},
+      {"entropy_by_length", "entropy of attention's weights by length", figure<entropy_by_length>},
+      {"score_spread_by_length", "standard deviation of the logits by length", figure<score_spread_by_length>}};
   return all;
 }
 
-Chart make_plot(StudyView const& study, std::string const& name) {
+Figure make_figure(StudyView const& study, std::string const& name) {
   std::vector<std::string> names;
   for (auto const& plot : plots()) {
     names.push_back(plot.name);
     if (name != plot.name) continue;
-    auto chart = plot.make(study, Looks(arms_of(study)));
-    expect(chart.has_value(), study.file.empty() ? study.name : study.file, ": holds no data for plot ", name);
-    return std::move(*chart);
+    auto drawn = plot.make(study, Looks(arms_of(study)));
+    expect(drawn.has_value(), study.file.empty() ? study.name : study.file, ": holds no data for plot ", name);
+    return std::move(*drawn);
   }
   fail("plot: no plot \"", name, "\"", did_you_mean(name, names));
 }
 
-std::string plot_svg(StudyView const& study, std::string const& name) { return svg_file(make_plot(study, name)); }
+Chart make_plot(StudyView const& study, std::string const& name) { return only<Chart>(study, name, "lines"); }
+Maps make_maps(StudyView const& study, std::string const& name) { return only<Maps>(study, name, "maps"); }
+
+std::string plot_svg(StudyView const& study, std::string const& name) { return svg_file(make_figure(study, name)); }
 
 std::string plot_list(StudyView const* study) {
   std::string out;

@@ -1,6 +1,6 @@
-// The named plots: from a study to a chart. A new plot is a function and a line in the list.
+// The named plots: from a study to a figure. A new plot is a function and a line in the list.
 #pragma once
-#include <sextant/report/chart.hpp>
+#include <sextant/report/figure.hpp>
 #include <sextant/report/study.hpp>
 
 #include <optional>
@@ -13,14 +13,17 @@ namespace sextant::report {
 struct Plot {
   char const* name;
   char const* what;
-  std::optional<Chart> (*make)(StudyView const& study, Looks const& looks);
+  std::optional<Figure> (*make)(StudyView const& study, Looks const& looks);
 };
 
 /// Every plot that `sextant plot FILE NAME` knows, in the order a page shows them.
 std::vector<Plot> const& plots();
 
-/// The chart of that name. Throws Error when there is no such plot (naming the nearest) or no data for it.
+/// The figure of that name. Throws Error when there is no such plot (naming the nearest) or no data for it.
+Figure make_figure(StudyView const& study, std::string const& name);
+/// The same of a plot of lines, or of one of maps; Error where it is the other.
 Chart make_plot(StudyView const& study, std::string const& name);
+Maps make_maps(StudyView const& study, std::string const& name);
 
 /// A complete SVG file of that plot.
 std::string plot_svg(StudyView const& study, std::string const& name);
@@ -48,5 +51,12 @@ std::optional<Chart> accuracy_by_length(StudyView const& study, Looks const& loo
 std::optional<Chart> attention_distance(StudyView const& study, Looks const& looks);
 std::optional<Chart> entropy_by_length(StudyView const& study, Looks const& looks);
 std::optional<Chart> score_spread_by_length(StudyView const& study, Looks const& looks);
+
+/// Right answers by length and by where in the text they are told, and what being told is worth: a map an arm.
+std::optional<Maps> needle_grid(StudyView const& study, Looks const& looks);
+std::optional<Maps> needle_gain(StudyView const& study, Looks const& looks);
+
+/// Entropy, spread and reach of each head at the longest length, and quantiles of distance by length: a line of maps an arm.
+std::optional<Maps> attention_by_head(StudyView const& study, Looks const& looks);
 
 }  // namespace sextant::report

@@ -40,6 +40,22 @@ struct PositionCurve {
   std::string units = "nat/token";
 };
 
+/// A measure of answers by length and by where in the text they are told.
+struct DepthGrid {
+  std::string probe, measure, units;
+  std::vector<std::int64_t> length;
+  std::vector<double> depth;  ///< share of the text before it
+  std::vector<double> value;  ///< [length, depth]; NaN where nothing was measured
+};
+
+/// A measure of attention, head by head.
+struct HeadGrid {
+  std::string probe, measure, units;
+  std::vector<std::int64_t> length;
+  std::size_t layers = 0, heads = 0;
+  std::vector<double> value;  ///< [length, layer, head]
+};
+
 /// One method of a search over scalings of an encoding: what its evaluations found, and what its best one is.
 struct SearchCourse {
   std::string encoding, method;
@@ -60,6 +76,8 @@ struct RunView {
   Facts config;
   TrainCurve train;
   std::vector<PositionCurve> positions;
+  std::vector<DepthGrid> depths;
+  std::vector<HeadGrid> heads;
 };
 
 struct Plugin {

@@ -2,6 +2,7 @@
 #include <sextant/results/table.hpp>
 
 #include <algorithm>
+#include <sstream>
 
 namespace sextant::results {
 namespace {
@@ -28,6 +29,27 @@ void drop_short_positions(Group& probe) {
   for (auto const& name : probe.arrays.names())
     if ((name.starts_with(values) || name.starts_with(axis)) && probe.array(name).size() < longest)
       probe.arrays.erase(name);
+}
+// Words of a text with the last part of every place on the machine that ran; nobody else has that place. A place stands
+// alone or behind "=".
+std::string without_folders(std::string const& words) {
+  std::istringstream in(words);
+  std::string out;
+  for (std::string word; std::getline(in, word, ' ');) {
+    std::size_t const equals = word.find("=/"), slash = word.find_last_of('/');
+    std::size_t const begin = word.starts_with('/') ? 0 : equals == std::string::npos ? word.size() : equals + 1;
+    if (begin < word.size()) word.erase(begin, slash + 1 - begin);
+    if (!out.empty()) out += ' ';
+    out += word;
+  }
+  return out;
+}
+void drop_folders(Group& provenance) {
+  if (provenance.has_attribute("command_line"))
+    provenance.set("command_line", without_folders(provenance.attribute<std::string>("command_line")));
+  if (!provenance.has_array("plugins/origin")) return;
+  auto& origins = std::get<std::vector<std::string>>(provenance["plugins"].arrays["origin"].values);
+  for (auto& origin : origins) origin = without_folders(origin);
 }
 }  // namespace
 
@@ -61,6 +83,7 @@ Group origin_of(Group const& study) {
 Group summarised(Group const& study) {
   Group out = study;
   out.set("summary_of", static_cast<std::int64_t>(study.group("runs").groups.size()));
+  if (out.has_group("provenance")) drop_folders(out["provenance"]);
   for (auto& [id, run] : out["runs"].groups) {
     run.groups.erase("log");
     if (Group* const eval = run.groups.find("eval"))

@@ -11,7 +11,7 @@ Group numbers_of(Group const& study);
 Group origin_of(Group const& study);
 
 /// A copy with what tables, plots and verdicts read, small enough to commit: of training only the losses stay, of losses by
-/// position those of the longest window, and no log.
+/// position those of the longest window, no log, and of places on the machine that ran their last part.
 /// Says so in the attribute `summary_of`, the number of runs that the study has.
 Group summarised(Group const& study);
 
