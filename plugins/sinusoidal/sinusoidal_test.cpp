@@ -29,6 +29,19 @@ TEST_CASE("sinusoidal: row p + m is row p with every pair turned by m times its 
   }
 }
 
+TEST_CASE("sinusoidal: stripes widen: down 512 rows no pair changes sign more often than the one before", "[sinusoidal][paper]") {
+  std::vector<std::vector<double>> rows;
+  for (int p = 0; p < 512; ++p) rows.push_back(row(p, 128));
+  auto const changes = [&](int channel) {
+    int count = 0;
+    for (int p = 1; p < 512; ++p) count += rows[p][channel] * rows[p - 1][channel] < 0;
+    return count;
+  };
+  CHECK(changes(0) == 162);  // floor(511 / pi): the first sine has a zero every pi rows
+  CHECK(changes(126) == 0);
+  for (int channel = 2; channel < 128; ++channel) CHECK(changes(channel) <= changes(channel - 2));
+}
+
 TEST_CASE("sinusoidal: the tensor2tensor spacing reaches 1/base, and half puts all sines first", "[sinusoidal]") {
   auto const t2t = row(1, 8, {{"spacing", std::string("t2t")}});
   CHECK(t2t[6] == Catch::Approx(1e-4).epsilon(1e-8));
