@@ -29,7 +29,8 @@ TEST_CASE("sinusoidal: row p + m is row p with every pair turned by m times its 
   }
 }
 
-TEST_CASE("sinusoidal: stripes widen: down 512 rows no pair changes sign more often than the one before", "[sinusoidal][paper]") {
+TEST_CASE("sinusoidal: stripes widen: down 512 rows no pair changes sign more often than the one before",
+          "[sinusoidal][paper]") {
   std::vector<std::vector<double>> rows;
   for (int p = 0; p < 512; ++p) rows.push_back(row(p, 128));
   auto const changes = [&](int channel) {

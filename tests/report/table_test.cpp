@@ -316,6 +316,9 @@ TEST_CASE("numbers are written as people read them", "[report][text]") {
   CHECK(exact(no_number).empty());
   CHECK(p_value(0.0004) == "<0.001");
   CHECK(p_value(0.031) == "0.031");
+  CHECK(decimals_for(9.99) == 3);
+  CHECK(decimals_for(0) == 3);
+  CHECK(fixed(5.12e-6, decimals_for(5.12e-6)) == "0.0000051");
   CHECK(grouped(1234567) == "1,234,567");
   CHECK(grouped(-123) == "-123");
   CHECK(grouped(-1234) == "-1,234");

@@ -12,7 +12,13 @@ namespace {
 using claims::Judgement;
 using claims::Outcome;
 
-int decimals_of(Outcome const& outcome) { return outcome.units == "%" ? 1 : 3; }
+int decimals_of(Outcome const& outcome) {
+  if (outcome.units == "%") return 1;
+  double largest = std::abs(outcome.effect.value_or(0));
+  if (outcome.interval)
+    largest = std::max({largest, std::abs(outcome.interval->low), std::abs(outcome.interval->high)});
+  return std::max(3, decimals_for(largest));
+}
 
 std::string with_units(std::string const& number, std::string const& units) {
   return units.empty() || units == "1" ? number : cat({number, " ", units});

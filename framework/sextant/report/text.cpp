@@ -103,6 +103,7 @@ std::string p_value(double p) {
 
 int decimals_for(double largest) {
   double const size = std::abs(largest);
+  if (size > 0 && size < 0.0005) return std::min(12, 1 - static_cast<int>(std::floor(std::log10(size))));
   return size < 10 ? 3 : size < 100 ? 2 : size < 1000 ? 1 : 0;
 }
 

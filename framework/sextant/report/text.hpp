@@ -23,7 +23,8 @@ std::string with_sign(double value, int decimals);
 std::string exact(double value);
 /// A probability: "0.031", "<0.001".
 std::string p_value(double p);
-/// Places after the point that suit numbers up to `largest`: 3 below 10, 2 below 100, 1 below 1000, else 0.
+/// Places after the point that suit numbers up to `largest`: 3 below 10, 2 below 100, 1 below 1000, else 0; where 3 would
+/// show nothing but zeros, as many as give two digits (12 at most).
 int decimals_for(double largest);
 /// 1536 -> "1,536"; 2048 stays "2,048".
 std::string grouped(long long value);
