@@ -91,14 +91,14 @@ TEST_CASE("advise: every rule cites a paper or a study that is there, and says w
           "[advise][rules]") {
   spec::Catalogue const catalogue(plugins());
   std::regex const paper("arXiv:[0-9]{4}\\.[0-9]{5}.*, (abstract|sections? [0-9]).*"),
-      study("study: (experiments/[a-z_]+).*");
+      study("study: (experiments/[a-z0-9_-]+).*");
   for (auto const& rule : rules()) {
     INFO(rule.id);
     std::smatch found;
     std::string const citation = rule.citation;
     bool const of_study = std::regex_match(citation, found, study);
     CHECK((of_study || std::regex_match(citation, paper)));
-    if (of_study) CHECK(fs::exists(fs::path(std::getenv("SEXTANT_SOURCE")) / found[1].str() / "spec.yaml"));
+    if (of_study) CHECK(fs::exists(fs::path(std::getenv("SEXTANT_SOURCE")) / found[1].str() / "README.md"));
     CHECK(std::string(rule.reason).size() > 30);
     CHECK(std::string(rule.what).size() > 3);
     std::string const position = filled(rule.position, 4);
