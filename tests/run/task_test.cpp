@@ -95,6 +95,32 @@ TEST_CASE("run: the same task gives the same stages, and another option of it ot
   CHECK(ids("data.task.lengths=[2, 3]") != ids("study=task"));
 }
 
+TEST_CASE("order: what attention cannot see changes no loss: behind two layers of four tokens each, exactly none",
+          "[run][probes]") {
+  test::TempFolder const folder;
+  std::string const out = (folder / "out").string();
+  write_file_atomically(folder / "text.txt", test::made_up_text(8000));
+  write_file_atomically(folder / "spec.yaml", text(R"(sextant: 1
+study: near
+model: {layers: 2, width: 16, heads: 2, head_width: 8, mlp: {kind: swiglu, width: 24}}
+position: {encoding: [rope, {use: sliding_window, window: 4}]}
+data: {corpus: )",
+                                                   (folder / "text.txt").string(), R"(, split: {train: 0.8, test: 0.2}}
+train: {steps: 30, length: 64, batch: 512 tokens, optimiser: {rate: 3e-3}, schedule: {warmup: 3 steps}, seeds: [0]}
+evaluate:
+  - {use: order, lengths: [256], windows: 4, keep: [swap1, swap4, swap8, swap16, swap32, swap64]}
+)"));
+  auto const run = test::sextant_program({"run", (folder / "spec.yaml").string(), "-o", out});
+  INFO(run.output);
+  REQUIRE(run.status == 0);
+  auto const study = results::read_file(fs::path(out) / "study.h5");
+  auto const& order = study.group("runs").groups.begin()->second.group("eval/order");
+  CHECK(order.numbers("swap1")[0] > 0);
+  CHECK(order.numbers("swap4")[0] !=
+        0);  // a row sees six tokens back, the exchange lies up to seven behind what it predicts
+  for (char const* const far : {"swap8", "swap16", "swap32", "swap64"}) CHECK(order.numbers(far)[0] == 0);
+}
+
 TEST_CASE("run: probes of a text keep a value a window, and entropy lies between none and that of an even row",
           "[run][probes]") {
   test::TempFolder const folder;

@@ -1,5 +1,5 @@
-// order: neighbours change places every `spacing` tokens, and the tokens after them are predicted once more. Measure swapD is
-// the rise of the loss D to 2 D - 1 tokens behind the exchange.
+// order: neighbours change places now and then, and the tokens after them are predicted once more. Measure swapD is the rise of
+// the loss from D tokens behind the exchange on.
 #include <sextant/base/error.hpp>
 #include <sextant/run/probe.hpp>
 #include <sextant/run/stop.hpp>
@@ -10,7 +10,7 @@
 
 namespace sextant::run {
 namespace {
-constexpr int spacing = 128, phases = 8;
+constexpr int spacing = spec::exchange_spacing, phases = 8;
 
 /// Loss of every token of the rows, in nat.
 View2<double> losses(Probing const& p, tasks::Tokens const& tokens, int first) {
@@ -32,7 +32,7 @@ struct Rise {
 void compare(Rise& rise, std::vector<int> const& distances, View2<double> const& plain, View2<double> const& swapped,
              int row, int s) {
   for (std::size_t k = 0; k < distances.size(); ++k)
-    for (int d = distances[k]; d < 2 * distances[k]; ++d)
+    for (int d = distances[k]; d <= spec::last_behind(distances[k]); ++d)
       if (int const i = s + d; i < plain.extent_int(1)) {  // nll(i) is of token i + 1, d behind s + 1
         rise.sum[k] += swapped(row, i) - plain(row, i);
         rise.count[k] += 1;

@@ -11,7 +11,7 @@ constexpr char const* nat = "nat/token";
 std::vector<ProbeFacts::Measure> swaps() {
   std::vector<ProbeFacts::Measure> out;
   for (int d = 1; d <= 64; d *= 2) {
-    std::string const where = d == 1 ? "right" : text(d, " to ", 2 * d - 1, " tokens");
+    std::string const where = d == 1 ? "right" : text(d, " to ", last_behind(d), " tokens");
     out.push_back(
         {text("swap", d), nat, text("rise of the loss ", where, " behind two neighbours that changed places")});
   }
@@ -122,6 +122,8 @@ std::string units_of(ProbeFacts const& probe, std::string const& measure) {
     if (each.name == measure) return each.units;
   return "";
 }
+
+int last_behind(int distance) { return std::min(2 * distance - 1, exchange_spacing - 2); }
 
 int number_of(std::string const& measure) {
   auto const digits = std::find_if(measure.begin(), measure.end(), [](unsigned char c) { return std::isdigit(c); });

@@ -26,6 +26,10 @@ std::vector<ProbeFacts> const& probes();
 ProbeFacts const& facts_of(Probe probe);
 /// Units of a measure of the probe; "" when it has none of that name.
 std::string units_of(ProbeFacts const& probe, std::string const& measure);
+/// The probe order makes two neighbours change places every so many tokens.
+inline constexpr int exchange_spacing = 128;
+/// Measure swapD is over the tokens D to this many behind an exchange; the next one's own tokens are not among them.
+int last_behind(int distance);
 /// The number that the name of a measure ends in: 64 of swap64.
 int number_of(std::string const& measure);
 /// Every measure of any probe, once.
