@@ -289,7 +289,7 @@ def main():
             print("| %s | %s |" % (case[1], str(error).strip().split("\n")[0]), flush=True)
             continue
         rows.append(row)
-        ratios = [torch / own for own, torch in zip(row["sextant"], row["torch"])]
+        ratios = [theirs / ours for ours, theirs in zip(row["sextant"], row["torch"])]
         print("| %s | %.1f | %.1f | %.2f | %.2f to %.2f |" % (
             row["case"], 1e3 * statistics.median(row["sextant"]), 1e3 * statistics.median(row["torch"]), row["ratio"],
             min(ratios), max(ratios)), flush=True)

@@ -32,8 +32,6 @@ std::string word_of(StudyView const& study) {
   return out;
 }
 
-std::string title_of(StudyView const& study) { return study.title.empty() ? study.name : study.title; }
-
 std::optional<Figure> first_figure(StudyView const& study) {
   Looks const looks(arms_of(study));
   for (auto const& plot : plots())

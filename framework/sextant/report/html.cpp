@@ -10,14 +10,12 @@
 
 namespace sextant::report {
 namespace {
-std::string name_of(StudyView const& study) { return study.title.empty() ? study.name : study.title; }
-
 void header(Page& page) {
   auto const& study = page.study;
   auto& out = page.out;
   auto const header = out.element("header");
   out.text("p", {{"class", "kicker"}}, cat({"Study ", study.name}));
-  out.text("h1", {}, name_of(study));
+  out.text("h1", {}, title_of(study));
   if (!study.question.empty()) out.text("p", {{"class", "question"}}, study.question);
   auto findings = findings_of(page.comparison);
   auto const failed =
@@ -156,7 +154,7 @@ std::string html_report(StudyView const& study) {
     sources_section(page);
     footer(page);
   }
-  return html_document({name_of(study), study.creator, page.headings}, page.out.str());
+  return html_document({title_of(study), study.creator, page.headings}, page.out.str());
 }
 
 std::string terminal_table(StudyView const& study, int fd) {

@@ -216,6 +216,58 @@ Shading shading_of(HeadMeasure const& measure, Ends ends) {
   out.low_text = word(out.low), out.high_text = word(out.high);
   return out;
 }
+
+/// Lengths at which some head was looked at, ascending.
+std::vector<std::int64_t> lengths_of_heads(StudyView const& study) {
+  std::set<std::int64_t> out;
+  for (auto const& run : study.runs)
+    for (auto const& grid : run.heads)
+      if (!study.is_control(grid.probe)) out.insert(grid.length.begin(), grid.length.end());
+  return {out.begin(), out.end()};
+}
+
+MapPanel head_panel(HeadGrid const& grid, HeadMeasure const& measure, std::int64_t length) {
+  MapPanel out;
+  out.value = heads_at(grid, length);
+  out.title = measure.words;
+  out.row_title = "head", out.column_title = "layer";
+  out.row_labels = numbers_below(grid.heads), out.column_labels = numbers_below(grid.layers);
+  return out;
+}
+
+/// A panel of the measure in the group of every arm that has it, of its first seed, and a scale for all of them. False where no
+/// head has a finite value.
+bool add_head_panels(Maps& out, StudyView const& study, std::vector<Arm> const& arms, HeadMeasure const& measure,
+                     std::int64_t length, std::set<std::int64_t>& seeds) {
+  std::map<std::size_t, MapPanel> panels;  // by arm
+  Ends ends;
+  for (std::size_t n = 0; n < arms.size(); ++n) {
+    auto const grids = heads_of(study, arms[n], measure.name);
+    if (grids.empty()) continue;
+    auto panel = head_panel(*grids.front().second, measure, length);
+    if (panel.value.empty()) continue;
+    for (double const value : panel.value) ends.add(value);
+    panel.shading = out.shadings.size();
+    panels[n] = std::move(panel);
+    seeds.insert(grids.front().first);
+  }
+  if (!(ends.low <= ends.high)) return false;
+  for (auto& [n, panel] : panels) out.groups[n].panels.push_back(std::move(panel));
+  out.shadings.push_back(shading_of(measure, ends));
+  return true;
+}
+
+std::string heads_caption(StudyView const& study, std::vector<std::int64_t> const& lengths,
+                          std::set<std::int64_t> const& seeds, bool reach) {
+  std::string const of = seeds_of(study).size() < 2 ? ""
+                         : seeds.size() == 1        ? cat({" of seed ", std::to_string(*seeds.begin())})
+                                                    : " of the first seed";
+  return cat({"Each cell is a head", of, " at ", grouped(lengths.back()), " tokens",
+              of.empty() ? "" : "; heads of other seeds do not correspond to them",
+              ". A measure has one scale for all arms. ",
+              reach ? "Numbers: within how many tokens so much of the weight lies, mean over heads and seeds." : "",
+              reach ? trained_words(study, lengths) : ""});
+}
 }  // namespace
 
 std::optional<Maps> needle_grid(StudyView const& study, Looks const& looks) {
@@ -256,68 +308,30 @@ std::optional<Maps> needle_gain(StudyView const& study, Looks const& looks) {
 }
 
 std::optional<Maps> attention_by_head(StudyView const& study, Looks const& looks) {
-  std::set<std::int64_t> all;
-  for (auto const& run : study.runs)
-    for (auto const& grid : run.heads)
-      if (!study.is_control(grid.probe)) all.insert(grid.length.begin(), grid.length.end());
-  if (all.empty()) return std::nullopt;
-  std::vector<std::int64_t> const lengths(all.begin(), all.end());
-  std::int64_t const length = lengths.back();
+  auto const lengths = lengths_of_heads(study);
+  if (lengths.empty()) return std::nullopt;
+  auto const arms = arms_of(study);
   Maps out;
   out.id = "attention_by_head";
+  for (auto const& arm : arms) out.groups.push_back({arm.label(), looks.of(arm), {}});
   std::set<std::int64_t> seeds;  // that heads are shown of
-  std::vector<std::string> labels;
-  for (auto const& arm : arms_of(study)) out.groups.push_back({arm.label(), looks.of(arm), {}});
-  bool reach = false;  // one of its quantiles by head is enough
-  for (auto const& measure : head_measures) {
-    if (measure.log && reach) continue;
-    Ends ends;
-    std::size_t n = 0;
-    for (auto const& arm : arms_of(study)) {
-      auto& group = out.groups[n++];
-      auto const grids = heads_of(study, arm, measure.name);
-      if (grids.empty()) continue;
-      auto const& [seed, grid] = grids.front();
-      MapPanel panel;
-      panel.value = heads_at(*grid, length);
-      if (panel.value.empty()) continue;
-      panel.title = measure.words;
-      panel.shading = out.shadings.size();
-      panel.row_title = "head", panel.column_title = "layer";
-      panel.row_labels = numbers_below(grid->heads), panel.column_labels = numbers_below(grid->layers);
-      for (double const value : panel.value) ends.add(value);
-      group.panels.push_back(std::move(panel));
-      seeds.insert(seed);
-    }
-    if (!(ends.low <= ends.high)) {
-      for (auto& group : out.groups)
-        std::erase_if(group.panels, [&](auto const& panel) { return panel.shading == out.shadings.size(); });
-      continue;
-    }
-    out.shadings.push_back(shading_of(measure, ends));
-    reach = reach || measure.log;
-  }
-  Shading by_length{.low = 1, .high = std::max(2.0, static_cast<double>(length)), .log = true, .words = true};
-  std::size_t n = 0;
-  for (auto const& arm : arms_of(study)) {
-    auto panel = reach_panel(study, arm, lengths, out.shadings.size());
-    if (!panel.value.empty()) out.groups[n].panels.push_back(std::move(panel));
-    ++n;
-  }
-  out.shadings.push_back(by_length);
+  bool reach = false;            // one of its quantiles by head is enough
+  for (auto const& measure : head_measures)
+    if (!(measure.log && reach) && add_head_panels(out, study, arms, measure, lengths.back(), seeds))
+      reach = reach || measure.log;
+  for (std::size_t n = 0; n < arms.size(); ++n)
+    if (auto panel = reach_panel(study, arms[n], lengths, out.shadings.size()); !panel.value.empty())
+      out.groups[n].panels.push_back(std::move(panel));
+  out.shadings.push_back(
+      {.low = 1, .high = std::max(2.0, static_cast<double>(lengths.back())), .log = true, .words = true});
   std::erase_if(out.groups, [](MapGroup const& group) { return group.panels.empty(); });
   if (out.groups.empty()) return std::nullopt;
+  std::vector<std::string> labels;
   for (auto const& group : out.groups) labels.push_back(group.label);
-  std::string const of = seeds_of(study).size() < 2 ? ""
-                         : seeds.size() == 1        ? cat({" of seed ", std::to_string(*seeds.begin())})
-                                                    : " of the first seed";
-  out.title = cat({"Attention by layer and head, at ", grouped(length)});
-  out.description = cat({"Measures of attention of each head at ", grouped(length), " tokens for ", join(labels), "."});
-  out.caption = cat(
-      {"Each cell is a head", of, " at ", grouped(length), " tokens",
-       of.empty() ? "" : "; heads of other seeds do not correspond to them", ". A measure has one scale for all arms. ",
-       reach ? "Numbers: within how many tokens so much of the weight lies, mean over heads and seeds." : "",
-       reach ? trained_words(study, lengths) : ""});
+  std::string const length = grouped(lengths.back());
+  out.title = cat({"Attention by layer and head, at ", length});
+  out.description = cat({"Measures of attention of each head at ", length, " tokens for ", join(labels), "."});
+  out.caption = heads_caption(study, lengths, seeds, reach);
   return out;
 }
 

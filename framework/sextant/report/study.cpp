@@ -16,6 +16,8 @@ bool matches(ResultRow const& row, Quantity const& quantity) {
 }
 }  // namespace
 
+std::string const& title_of(StudyView const& study) { return study.title.empty() ? study.name : study.title; }
+
 std::vector<Arm> arms_of(StudyView const& study) {
   std::vector<Arm> arms;
   std::vector<std::string> encodings;

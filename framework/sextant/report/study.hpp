@@ -124,6 +124,9 @@ struct Arm {
   bool operator==(Arm const& other) const { return label() == other.label(); }
 };
 
+/// Its title, or its name where it has none.
+std::string const& title_of(StudyView const& study);
+
 /// Every arm with a run or a row, in the order of the runs (the plan's), an encoding's scaled arms right after it.
 std::vector<Arm> arms_of(StudyView const& study);
 

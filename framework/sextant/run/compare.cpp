@@ -1,8 +1,5 @@
 #include <sextant/base/error.hpp>
 #include <sextant/run/compare.hpp>
-#include <sextant/run/stop.hpp>
-#include <sextant/spec/probes.hpp>
-#include <sextant/tasks/sampler.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -10,13 +7,8 @@
 namespace sextant::run {
 
 Logits logits_of(Exec const& exec, Network& network, Window const& window) {
-  int const length = static_cast<int>(window.tokens.size());
-  model::Batch batch;
-  batch.tokens = View2<int>("tokens", 1, length);
-  std::copy(window.tokens.begin(), window.tokens.end(), batch.tokens.data());
-  batch.positions = window.positions;
-  Logits const out("logits", length, network.config().vocabulary);
-  network.logits(exec, batch, out);
+  Logits const out("logits", window.tokens.size(), network.config().vocabulary);
+  network.logits(exec, one_row(window.tokens, window.positions), out);
   exec.fence();
   return out;
 }
@@ -40,28 +32,16 @@ double distance(Logits const& a, Logits const& b) {
 
 results::Group compare_passes(Probing const& p, ReadWindow const& read) {
   auto const& wanted = p.stage.evaluation;
-  auto const& facts = spec::facts_of(wanted.use);
   int const length = p.stage.row;
-  auto const part = split_of(*p.source.text, p.stage.data);
-  tasks::EvalWindows const windows(part.test, wanted.windows, p.stage.span, p.source.text->name + "'s test text");
+  auto const windows = test_windows(p);
   std::vector<std::vector<double>> by_window(wanted.keep.size());
-  for (int w = 0; w < windows.count(); ++w) {
-    stop_point("while comparing passes; finished stages are kept");
-    tasks::Tokens const tokens("window", 1, length + 1);
-    windows.rows(p.exec, w, tokens);
-    p.exec.fence();
-    auto const found = read({std::span<std::int32_t const>(tokens.data(), static_cast<std::size_t>(length)),
-                             evaluation_positions(p.network, w, 1, length)},
-                            w);
+  each_window(p, windows, "while comparing passes; finished stages are kept", [&](auto tokens, int w) {
+    auto const found =
+        read({tokens.first(static_cast<std::size_t>(length)), evaluation_positions(p.network, w, 1, length)}, w);
     for (std::size_t k = 0; k < found.size(); ++k) by_window[k].push_back(found[k]);
-    p.progress.update((w + 1.0) / windows.count());
-  }
+  });
   ProbeRecord record(p, windows.ends(), "end of each window in the test text");
-  for (std::size_t k = 0; k < wanted.keep.size(); ++k) {
-    auto const measure = std::find_if(facts.measures.begin(), facts.measures.end(),
-                                      [&](auto const& each) { return each.name == wanted.keep[k]; });
-    record.add({measure->name, "mean", measure->name, measure->units, measure->about}, by_window[k], windows.count());
-  }
+  for (std::size_t k = 0; k < wanted.keep.size(); ++k) record.keep(wanted.keep[k], by_window[k], windows.count());
   return record.finish();
 }
 

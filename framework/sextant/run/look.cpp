@@ -24,11 +24,7 @@ Gaze look(Exec const& exec, Network& network, std::span<std::int32_t const> toke
            std::vector<double>(cells),
            std::vector<double>(cells),
            std::vector<double>(cells * static_cast<std::size_t>(length))};
-  model::Batch batch;
-  batch.tokens = View2<int>("tokens", 1, length);
-  std::copy(tokens.begin(), tokens.end(), batch.tokens.data());
-  batch.positions = positions;
-  network.each_layer(exec, batch, [&](Network::LayerView const& view) {
+  network.each_layer(exec, one_row(tokens, positions), [&](Network::LayerView const& view) {
     Kokkos::parallel_for("sextant::look", Kokkos::RangePolicy<Exec>(exec, 0, config.heads), [&](int head) {
       std::size_t const cell = static_cast<std::size_t>(view.layer * config.heads + head);
       std::vector<double> weights;

@@ -10,6 +10,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace sextant::run {
 std::shared_ptr<encoding::Position const> make_position(spec::Model const& m, encoding::PositionChoice const& choice,
                                                         encoding::Registry const& registry, int target_length) {
@@ -17,9 +19,21 @@ std::shared_ptr<encoding::Position const> make_position(spec::Model const& m, en
   return std::make_shared<encoding::Position const>(choice, registry, shape, target_length);
 }
 
-void draw_positions(encoding::PositionSampler const& sampler, Stream const& stream, std::uint64_t row, int count,
-                    double* out) {
-  (sampler.skips ? tasks::draw_skip : tasks::draw_positions)(stream, row, count, sampler.below, out);
+View2<double> drawn_positions(encoding::PositionSampler const& sampler, Stream const& stream, std::uint64_t first,
+                              int rows, int length) {
+  View2<double> const out("positions", rows, length);
+  for (int row = 0; row < rows; ++row)
+    (sampler.skips ? tasks::draw_skip : tasks::draw_positions)(stream, first + static_cast<std::uint64_t>(row), length,
+                                                               sampler.below, &out(row, 0));
+  return out;
+}
+
+model::Batch one_row(std::span<std::int32_t const> tokens, View2<double> const& positions) {
+  model::Batch batch;
+  batch.tokens = View2<int>("tokens", 1, tokens.size());
+  std::copy(tokens.begin(), tokens.end(), batch.tokens.data());
+  batch.positions = positions;
+  return batch;
 }
 
 Network make_network(plan::TrainStage const& stage, encoding::Registry const& registry, model::Start start) {

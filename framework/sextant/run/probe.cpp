@@ -1,4 +1,7 @@
+#include <sextant/base/error.hpp>
 #include <sextant/run/probe.hpp>
+#include <sextant/run/stop.hpp>
+#include <sextant/spec/probes.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +14,9 @@ ProbeRecord::ProbeRecord(Probing const& probing, std::vector<std::int64_t> const
   bool const text = probing.source.text.has_value();
   record_.set("kind", "evaluate");
   record_["config"].set("evaluate." + name_ + ".windows", static_cast<std::int64_t>(windows.size()));
-  eval().put("length", std::vector<std::int64_t>{stage.length}, text ? "token" : "1",
-             text ? "length of the window" : "length of the example");
+  eval().put(
+      "length", std::vector<std::int64_t>{stage.length}, text ? "token" : "1",
+      text ? "length of the window" : sextant::text("length of the example, in ", probing.source.task->length_means()));
   eval()
       .put("seen", std::vector<std::int64_t>{stage.seen()}, "token", "tokens that the model saw at most")
       .along({"length"});
@@ -45,6 +49,11 @@ void ProbeRecord::add(Measure const& measure, std::vector<double> const& each, s
                    .units = measure.units});
 }
 
+void ProbeRecord::keep(std::string const& measure, std::vector<double> const& each, std::int64_t n) {
+  auto const& facts = spec::measure_of(spec::facts_of(probing_.stage.evaluation.use), measure);
+  add({measure, "mean", measure, facts.units, facts.about}, each, n);
+}
+
 results::Group ProbeRecord::finish() {
   record_["results"] = results::columns(rows_);
   return std::move(record_);
@@ -63,11 +72,52 @@ Mean mean_of(std::vector<double> const& each) {
 View2<double> evaluation_positions(Network const& network, int first, int rows, int length) {
   auto const& sampler = network.position().sampler();
   if (!sampler || !sampler->evaluates) return {};
-  View2<double> const positions("positions", rows, length);
-  for (int row = 0; row < rows; ++row)  // of the window, whatever stands beside it
-    draw_positions(*sampler, Stream(0, "evaluate/positions"), static_cast<std::uint64_t>(first) + row, length,
-                   &positions(row, 0));
-  return positions;
+  // of the window, whatever stands beside it
+  return drawn_positions(*sampler, Stream(0, "evaluate/positions"), static_cast<std::uint64_t>(first), rows, length);
+}
+
+tasks::EvalWindows test_windows(Probing const& p) {
+  return tasks::EvalWindows(split_of(*p.source.text, p.stage.data).test, p.stage.evaluation.windows, p.stage.span,
+                            p.source.text->name + "'s test text");
+}
+
+void each_window(Probing const& p, tasks::EvalWindows const& windows, char const* doing, UseWindow const& use) {
+  for (int w = 0; w < windows.count(); ++w) {
+    stop_point(doing);
+    tasks::Tokens const tokens("window", 1, p.stage.row + 1);
+    windows.rows(p.exec, w, tokens);
+    p.exec.fence();
+    use(std::span<std::int32_t const>(tokens.data(), tokens.size()), w);
+    p.progress.update((w + 1.0) / windows.count());
+  }
+}
+
+View2<double> losses(Probing const& p, tasks::Tokens const& tokens, int first) {
+  int const rows = tokens.extent_int(0), length = tokens.extent_int(1) - 1;
+  View2<double> const nll("nll", rows, length);
+  auto batch = model::next_token_batch(p.exec, tokens);
+  batch.positions = evaluation_positions(p.network, first, rows, length);
+  p.network.loss_per_token(p.exec, batch, nll);
+  p.exec.fence();
+  return nll;
+}
+
+double depth_of(int n) { return (n % depths + 0.5) / depths; }
+
+void put_depths(results::Group& eval, char const* depth_is) {
+  std::vector<double> depth;
+  for (int d = 0; d < depths; ++d) depth.push_back(depth_of(d));
+  eval.put("depth", depth, "1", depth_is);
+}
+
+void put_by_depth(results::Group& eval, std::string const& measure, std::vector<double> const& each,
+                  std::string const& units, std::string const& told) {
+  std::vector<double> mean(depths), count(depths);
+  for (std::size_t n = 0; n < each.size(); ++n) mean[n % depths] += each[n], count[n % depths] += 1;
+  for (int d = 0; d < depths; ++d) mean[d] = count[d] > 0 ? mean[d] / count[d] : std::nan("");
+  auto& grid = eval.put(measure + "_by_depth", {1, depths}, mean, units, text(measure, " by where ", told));
+  grid.along({"length", "depth"});
+  if (each.size() < depths) grid.reason("fewer measured than depths");
 }
 
 results::Group evaluate(Exec const& exec, plan::EvaluateStage const& stage, plan::Plan const& plan,

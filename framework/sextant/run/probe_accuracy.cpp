@@ -9,8 +9,6 @@
 
 namespace sextant::run {
 namespace {
-constexpr int depths = 8;  // of tasks in which something is told at a depth
-
 /// For each row of the batch the share of its targets that are the likeliest token.
 std::vector<double> shares_right(Exec const& exec, Network& network, model::Batch const& batch) {
   std::vector<double> right(static_cast<std::size_t>(batch.size())), asked(right.size());
@@ -29,18 +27,6 @@ std::vector<double> shares_right(Exec const& exec, Network& network, model::Batc
   return right;
 }
 
-double depth_of(int example) { return (example % depths + 0.5) / depths; }
-
-void put_depths(results::Group& eval, std::vector<double> const& exact) {
-  std::vector<double> depth, share(depths), count(depths);
-  for (int d = 0; d < depths; ++d) depth.push_back(depth_of(d));
-  for (std::size_t n = 0; n < exact.size(); ++n) share[n % depths] += exact[n], count[n % depths] += 1;
-  for (int d = 0; d < depths; ++d) share[d] = count[d] > 0 ? share[d] / count[d] : std::nan("");
-  eval.put("depth", depth, "1", "share of what can stand before it that does");
-  auto& grid = eval.put("exact_by_depth", {1, depths}, share, "1", "exact by where the answer was told");
-  grid.along({"length", "depth"});
-  if (exact.size() < depths) grid.reason("fewer examples than depths");
-}
 }  // namespace
 
 results::Group measure_accuracy(Probing const& p) {
@@ -70,11 +56,9 @@ results::Group measure_accuracy(Probing const& p) {
   }
   ProbeRecord record(p, number, "number of each test example");
   auto const& kept = p.stage.evaluation;
-  if (kept.keeps("token"))
-    record.add({"token", "mean", "token", "1", "share of the answer's tokens found likeliest"}, token, scored);
+  if (kept.keeps("token")) record.keep("token", token, scored);
   if (kept.keeps("exact")) {
-    record.add({"exact", "mean", "exact", "1", "share of examples whose whole answer is found likeliest"}, exact,
-               count);
+    record.keep("exact", exact, count);
     auto const range = statistics::wilson(static_cast<int>(std::count(exact.begin(), exact.end(), 1.0)), count, 0.95);
     record.eval()
         .put("exact_low", std::vector<double>{range.low}, "1", "lower end of Wilson's 95 % interval of exact")
@@ -82,7 +66,10 @@ results::Group measure_accuracy(Probing const& p) {
     record.eval()
         .put("exact_high", std::vector<double>{range.high}, "1", "upper end of Wilson's 95 % interval of exact")
         .along({"length"});
-    if (by_depth) put_depths(record.eval(), exact);
+    if (by_depth) {
+      put_depths(record.eval(), "share of what can stand before it that does");
+      put_by_depth(record.eval(), "exact", exact, "1", "the answer was told");
+    }
   }
   return record.finish();
 }

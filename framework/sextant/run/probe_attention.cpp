@@ -1,9 +1,7 @@
 // attention: what the weights look like over windows of the test text.
 #include <sextant/run/look.hpp>
 #include <sextant/run/probe.hpp>
-#include <sextant/run/stop.hpp>
 #include <sextant/spec/probes.hpp>
-#include <sextant/tasks/sampler.hpp>
 
 #include <numeric>
 
@@ -21,20 +19,13 @@ double of_head(Gaze const& gaze, std::string const& measure, int layer, int head
 }  // namespace
 
 results::Group measure_attention(Probing const& p) {
-  auto const part = split_of(*p.source.text, p.stage.data);
-  tasks::EvalWindows const windows(part.test, p.stage.evaluation.windows, p.stage.span,
-                                   p.source.text->name + "'s test text");
+  auto const windows = test_windows(p);
   int const length = p.stage.row, layers = p.network.config().layers, heads = p.network.config().heads;
-  auto const& probe = spec::facts_of(spec::Probe::attention);
   auto const& keep = p.stage.evaluation.keep;
   std::size_t const cells = static_cast<std::size_t>(layers) * static_cast<std::size_t>(heads);
   std::vector<std::vector<double>> by_window(keep.size()), by_head(keep.size(), std::vector<double>(cells));
-  for (int w = 0; w < windows.count(); ++w) {
-    stop_point("while looking at attention; finished stages are kept");
-    tasks::Tokens const tokens("window", 1, length + 1);
-    windows.rows(p.exec, w, tokens);
-    p.exec.fence();
-    Gaze const gaze = look(p.exec, p.network, std::span(tokens.data(), static_cast<std::size_t>(length)),
+  each_window(p, windows, "while looking at attention; finished stages are kept", [&](auto tokens, int w) {
+    Gaze const gaze = look(p.exec, p.network, tokens.first(static_cast<std::size_t>(length)),
                            std::min(rows_looked_at, length / 2), evaluation_positions(p.network, w, 1, length));
     for (std::size_t k = 0; k < keep.size(); ++k) {
       std::vector<double> each;
@@ -43,8 +34,7 @@ results::Group measure_attention(Probing const& p) {
       for (std::size_t c = 0; c < cells; ++c) by_head[k][c] += each[c] / windows.count();
       by_window[k].push_back(std::accumulate(each.begin(), each.end(), 0.0) / static_cast<double>(cells));
     }
-    p.progress.update(static_cast<double>(w + 1) / windows.count());
-  }
+  });
   ProbeRecord record(p, windows.ends(), "end of each window in the test text");
   std::vector<std::int64_t> layer(static_cast<std::size_t>(layers)), head(static_cast<std::size_t>(heads));
   std::iota(layer.begin(), layer.end(), 0);
@@ -52,13 +42,10 @@ results::Group measure_attention(Probing const& p) {
   record.eval().put("layer", layer, "1", "layer");
   record.eval().put("head", head, "1", "query head");
   for (std::size_t k = 0; k < keep.size(); ++k) {
-    std::string units, about;
-    for (auto const& measure : probe.measures)
-      if (measure.name == keep[k]) units = measure.units, about = measure.about;
-    record.add({keep[k], "mean", keep[k], units, about}, by_window[k],
-               static_cast<std::int64_t>(cells) * windows.count());
+    record.keep(keep[k], by_window[k], static_cast<std::int64_t>(cells) * windows.count());
     record.eval()
-        .put(keep[k] + "_by_head", {1, layer.size(), head.size()}, by_head[k], units,
+        .put(keep[k] + "_by_head", {1, layer.size(), head.size()}, by_head[k],
+             spec::units_of(spec::facts_of(p.stage.evaluation.use), keep[k]),
              keep[k] + " of each head, mean over windows")
         .along({"length", "layer", "head"});
   }

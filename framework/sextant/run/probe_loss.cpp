@@ -2,7 +2,6 @@
 #include <sextant/base/error.hpp>
 #include <sextant/run/probe.hpp>
 #include <sextant/run/stop.hpp>
-#include <sextant/tasks/sampler.hpp>
 
 #include <algorithm>
 
@@ -27,24 +26,21 @@ struct Scores {
   std::vector<double> bytes;  ///< that the token stands for
 };
 
-Scores scores(Exec const& exec, tasks::EvalWindows const& windows, int seen, int at_once, tasks::TokenText const& text,
-              Network& network, Progress& progress) {
+Scores scores(Probing const& p, tasks::EvalWindows const& windows) {
   Scores out;
-  out.nll.resize(static_cast<std::size_t>(windows.count()) * seen);
-  for (int first = 0; first < windows.count(); first += at_once) {
+  auto const& token_bytes = p.source.text->token_bytes;
+  int const seen = p.stage.seen();
+  out.nll.reserve(static_cast<std::size_t>(windows.count()) * seen);
+  for (int first = 0; first < windows.count(); first += p.stage.rows) {
     stop_point("while evaluating; finished stages are kept");
-    int const rows = std::min(at_once, windows.count() - first);
+    int const rows = std::min(p.stage.rows, windows.count() - first);
     tasks::Tokens const tokens("evaluation rows", rows, seen + 1);
-    windows.rows(exec, first, tokens);
-    View2<double> const nll("nll", rows, seen);
-    auto batch = model::next_token_batch(exec, tokens);
-    batch.positions = evaluation_positions(network, first, rows, seen);
-    network.loss_per_token(exec, batch, nll);
-    exec.fence();
-    std::copy(nll.data(), nll.data() + nll.size(), out.nll.begin() + static_cast<std::ptrdiff_t>(first) * seen);
+    windows.rows(p.exec, first, tokens);
+    auto const nll = losses(p, tokens, first);
+    out.nll.insert(out.nll.end(), nll.data(), nll.data() + nll.size());
     for (int row = 0; row < rows; ++row)
-      for (int i = 1; i <= seen; ++i) out.bytes.push_back(text.token_bytes[static_cast<std::size_t>(tokens(row, i))]);
-    progress.update(static_cast<double>(first + rows) / windows.count());
+      for (int i = 1; i <= seen; ++i) out.bytes.push_back(token_bytes[static_cast<std::size_t>(tokens(row, i))]);
+    p.progress.update(static_cast<double>(first + rows) / windows.count());
   }
   return out;
 }
@@ -55,10 +51,9 @@ results::Group measure_loss(Probing const& p) {
   auto const& stage = p.stage;
   auto const& source = *p.source.text;
   auto const& wanted = stage.evaluation;
-  auto const part = split_of(source, stage.data);
-  tasks::EvalWindows const windows(part.test, wanted.windows, stage.span, source.name + "'s test text");
+  auto const windows = test_windows(p);
   int const seen = stage.seen(), count = windows.count();
-  Scores const found = scores(p.exec, windows, seen, stage.rows, source, p.network, p.progress);
+  Scores const found = scores(p, windows);
   auto const& nll = found.nll;
 
   ProbeRecord record(p, windows.ends(), "end of each window in the test text");

@@ -4,24 +4,12 @@
 #include <sextant/run/probe.hpp>
 #include <sextant/run/stop.hpp>
 #include <sextant/spec/probes.hpp>
-#include <sextant/tasks/sampler.hpp>
 
 #include <utility>
 
 namespace sextant::run {
 namespace {
 constexpr int spacing = spec::exchange_spacing, phases = 8;
-
-/// Loss of every token of the rows, in nat.
-View2<double> losses(Probing const& p, tasks::Tokens const& tokens, int first) {
-  int const rows = tokens.extent_int(0), length = tokens.extent_int(1) - 1;
-  View2<double> const nll("nll", rows, length);
-  auto batch = model::next_token_batch(p.exec, tokens);
-  batch.positions = evaluation_positions(p.network, first, rows, length);
-  p.network.loss_per_token(p.exec, batch, nll);
-  p.exec.fence();
-  return nll;
-}
 
 /// Sums of differences and how many, by measure.
 struct Rise {
@@ -44,8 +32,7 @@ results::Group measure_order(Probing const& p) {
   auto const& wanted = p.stage.evaluation;
   int const length = p.stage.row;
   expect(length >= 2 * spacing, wanted.name, ": windows have ", length, " tokens, expected at least ", 2 * spacing);
-  auto const part = split_of(*p.source.text, p.stage.data);
-  tasks::EvalWindows const windows(part.test, wanted.windows, p.stage.span, p.source.text->name + "'s test text");
+  auto const windows = test_windows(p);
   std::vector<int> distances;
   for (auto const& name : wanted.keep) distances.push_back(spec::number_of(name));
   std::vector<std::vector<double>> by_window(wanted.keep.size());
@@ -78,10 +65,7 @@ results::Group measure_order(Probing const& p) {
   }
   ProbeRecord record(p, windows.ends(), "end of each window in the test text");
   for (std::size_t k = 0; k < distances.size(); ++k)
-    record.add({wanted.keep[k], "mean", wanted.keep[k], "nat/token",
-                text("rise of the loss ", distances[k], " to ", 2 * distances[k] - 1,
-                     " tokens behind an exchange of neighbours")},
-               by_window[k], scored / static_cast<std::int64_t>(distances.size()));
+    record.keep(wanted.keep[k], by_window[k], scored / static_cast<std::int64_t>(distances.size()));
   return record.finish();
 }
 

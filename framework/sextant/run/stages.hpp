@@ -12,6 +12,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <memory>
+#include <span>
 #include <string>
 
 namespace sextant::run {
@@ -29,9 +30,11 @@ std::shared_ptr<encoding::Position const> make_position(spec::Model const& model
                                                         encoding::PositionChoice const& choice,
                                                         encoding::Registry const& registry, int target_length);
 
-/// Positions of one row, as an encoding's sampler asks for.
-void draw_positions(encoding::PositionSampler const& sampler, Stream const& stream, std::uint64_t row, int count,
-                    double* out);
+/// Positions [rows, length] of row `first` of the stream and those behind it, as an encoding's sampler asks for.
+View2<double> drawn_positions(encoding::PositionSampler const& sampler, Stream const& stream, std::uint64_t first,
+                              int rows, int length);
+/// A batch of one row; `positions` [1, tokens]: where each token stands; empty: 0, 1, 2, ...
+model::Batch one_row(std::span<std::int32_t const> tokens, View2<double> const& positions);
 
 /// Positions for the rows of batch `step` where the network's encoding draws them.
 void draw_batch_positions(Network const& network, std::int64_t seed, std::int64_t step, model::Batch& batch);

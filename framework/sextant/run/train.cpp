@@ -44,12 +44,9 @@ results::Group record_of(plan::TrainStage const& stage, Source const& source, Cu
 void draw_batch_positions(Network const& network, std::int64_t seed, std::int64_t step, model::Batch& batch) {
   auto const& sampler = network.position().sampler();
   if (!sampler) return;
-  int const rows = batch.size(), length = batch.seq_len();
-  Stream const stream(static_cast<std::uint64_t>(seed), "train/positions");
-  batch.positions = View2<double>("positions", rows, length);
-  for (int row = 0; row < rows; ++row)
-    draw_positions(*sampler, stream, static_cast<std::uint64_t>(step) * static_cast<std::uint64_t>(rows) + row, length,
-                   &batch.positions(row, 0));
+  auto const rows = static_cast<std::uint64_t>(batch.size());
+  batch.positions = drawn_positions(*sampler, Stream(static_cast<std::uint64_t>(seed), "train/positions"),
+                                    static_cast<std::uint64_t>(step) * rows, batch.size(), batch.seq_len());
 }
 
 results::Group train(Exec const& exec, plan::TrainStage const& stage, Source const& source, Network& network,

@@ -117,10 +117,23 @@ ProbeFacts const& facts_of(Probe probe) {
   return *std::find_if(probes().begin(), probes().end(), [&](auto const& each) { return each.probe == probe; });
 }
 
-std::string units_of(ProbeFacts const& probe, std::string const& measure) {
-  for (auto const& each : probe.measures)
-    if (each.name == measure) return each.units;
-  return "";
+namespace {
+ProbeFacts::Measure const* find_measure(ProbeFacts const& probe, std::string const& name) {
+  auto const found = std::find_if(probe.measures.begin(), probe.measures.end(),
+                                  [&](auto const& measure) { return measure.name == name; });
+  return found == probe.measures.end() ? nullptr : &*found;
+}
+}  // namespace
+
+ProbeFacts::Measure const& measure_of(ProbeFacts const& probe, std::string const& name) {
+  auto const* const found = find_measure(probe, name);
+  expect(found, "probe ", probe.name, " has no measure ", name);
+  return *found;
+}
+
+std::string units_of(ProbeFacts const& probe, std::string const& name) {
+  auto const* const found = find_measure(probe, name);
+  return found ? found->units : "";
 }
 
 int last_behind(int distance) { return std::min(2 * distance - 1, exchange_spacing - 2); }

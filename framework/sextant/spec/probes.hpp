@@ -24,6 +24,8 @@ struct ProbeFacts {
 
 std::vector<ProbeFacts> const& probes();
 ProbeFacts const& facts_of(Probe probe);
+/// Throws Error when the probe has no measure of that name.
+ProbeFacts::Measure const& measure_of(ProbeFacts const& probe, std::string const& name);
 /// Units of a measure of the probe; "" when it has none of that name.
 std::string units_of(ProbeFacts const& probe, std::string const& measure);
 /// The probe order makes two neighbours change places every so many tokens.
