@@ -11,6 +11,10 @@ function(sextant_add_plugin name)
   set_target_properties(plugin_${name} PROPERTIES
     PREFIX "" OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
+  # The program that loads it has all libraries open. Without a search path of its own the file is the same wherever it was
+  # built, and so are the stages of studies that are named after its bytes.
+  set_target_properties(plugin_${name} PROPERTIES
+    BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "" INSTALL_RPATH_USE_LINK_PATH OFF)
   if(NOT TARGET sextant_flags)  # out of the tree: the author's own flags
     return()
   endif()

@@ -48,6 +48,7 @@ TEST_CASE("doctor: each planted fault is named with its place, its numbers and w
       {"doctor/base_too_small.json", "base", "base_too_small.json", "base 10000"},
       {"doctor/base_is_table_size.json", "base-is-length", "base_is_table_size.json", "base 2048 equals the length"},
       {"doctor/phase.json", "phase", "phase.json", "angles in fp32"},
+      {"doctor/rounded_angle.yaml", "phase", "rounded_angle.yaml", "this arm's angles in bf16"},
       {"doctor/streaming.json", "streaming", "streaming.json", "a key cached at position 4095"},
       {"doctor/neighbour.yaml", "neighbour", "neighbour.yaml:5:13", "in head 0 of 4"},
       {"doctor/bias_budget.yaml", "bias-budget", "bias_budget.yaml:5:13", "of 1024 trained tokens"},

@@ -45,6 +45,15 @@ void patch(fs::path const& out, std::string const& from, std::string const& to, 
 std::string const magic("sextant-plugin\0", 15);
 }  // namespace
 
+TEST_CASE("registry: a shipped plugin's file is the same wherever it was built: it names no folder",
+          "[encoding][registry]") {
+  for (char const* name : {"alibi", "rope", "path"}) {
+    std::string const bytes = read_file(shipped(name)), build = shipped(name).parent_path().parent_path().string();
+    INFO(name << " names " << build);
+    CHECK(bytes.find(build) == std::string::npos);
+  }
+}
+
 TEST_CASE("registry: an unknown name is refused with the nearest, for encodings and scalings apart",
           "[encoding][registry]") {
   auto const& registry = Registry::global();

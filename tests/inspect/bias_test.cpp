@@ -54,6 +54,13 @@ TEST_CASE("expected logit: rope's is the sum of cosines of its ladder over sqrt(
   CHECK_FALSE(d->content_differs);
 }
 
+TEST_CASE("expected logit: rounded cos and sin leave no function of the distance, and it is said", "[inspect]") {
+  encoding::Choice const rounded{"rounded", {{"table", std::string("int8")}}, {}};
+  auto const d = expected_logit(subject_of("rope", {.scalings = {rounded}}));
+  CHECK_FALSE(d);
+  CHECK_THAT(d.reason, Catch::Matchers::ContainsSubstring("rounded cos and sin"));
+}
+
 TEST_CASE("expected logit: drawn vectors average to it", "[inspect]") {
   auto const subject = subject_of({{"rope", {{"share", 0.5}}, {}}, {"alibi", {}, {}}}, {.length = 64, .head_dim = 8});
   auto const d = expected_logit(subject);

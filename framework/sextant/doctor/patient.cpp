@@ -16,7 +16,7 @@ inspect::Subject Patient::subject(double length) const {
   return inspect::Subject(position, *registry, {shape, std::clamp(length, 2.0, double(1 << 24)), 1, layer});
 }
 
-std::vector<double> Patient::frequencies(double length) const {
+std::optional<Patient::Frequencies> Patient::turn(double length) const {
   auto const looked_at = subject(length);
   for (std::size_t t = 0; t < looked_at.terms().size(); ++t) {
     auto const& term = looked_at.terms()[t];
@@ -26,9 +26,14 @@ std::vector<double> Patient::frequencies(double length) const {
     auto found = looked_at.frequencies(t);
     if (found.form.phase_gate >= 0) continue;
     found.inv_freq.resize(static_cast<std::size_t>(found.form.rotary_dim / 2));
-    return found.inv_freq;
+    return found;
   }
-  return {};
+  return std::nullopt;
+}
+
+std::vector<double> Patient::frequencies(double length) const {
+  auto const found = turn(length);
+  return found ? found->inv_freq : std::vector<double>{};
 }
 
 std::optional<double> Patient::base() const {
@@ -96,6 +101,8 @@ std::vector<Patient> patients_of(spec::Spec const& spec, encoding::Registry cons
       patient.meant = patient.trained;
       patient.layer = first_layer(view.position, model.layers);
       patient.registry = &registry;
+      if (auto const turn = patient.turn(patient.longest); turn && turn->format.angle != Format::fp64)
+        patient.angles = {turn->format.angle, inspect::Way::direct, "this arm's"};
       for (auto const& [key, path] : {std::pair{"base", "position.encoding"},
                                       {"encoding", "position.encoding"},
                                       {"scaling", "position.scaling"},

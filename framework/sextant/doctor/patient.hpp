@@ -37,6 +37,8 @@ struct Patient {
   /// At `meant` or another length.
   inspect::Subject subject(double length) const;
   /// Frequencies of the first rotary term in rows of a length; empty where nothing turns.
+  using Frequencies = encoding::Position::Frequencies;
+  std::optional<Frequencies> turn(double length) const;
   std::vector<double> frequencies(double length) const;
   std::optional<double> base() const;
 };

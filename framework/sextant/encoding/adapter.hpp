@@ -60,13 +60,18 @@ template <class P>
 concept ScalesQueries = requires(P const p, ScalingContext c) {
   { p.query_scale(1.0, 0, c) } -> std::convertible_to<double>;
 };
+/// Scalings that change how cos and sin are stored.
+template <class P>
+concept RoundsTables = requires(P const p) {
+  { p.table_format() } -> std::convertible_to<TableFormat>;
+};
 /// Scalings of frequencies that leave the first tokens of a sequence alone.
 template <class P>
 concept KeepsFirst = requires(P const p) {
   { p.kept() } -> std::convertible_to<double>;
 };
 template <class P>
-concept IsScaling = ScalesFrequencies<P> || ScalesPhases<P> || ScalesBiases<P> || ScalesQueries<P>;
+concept IsScaling = ScalesFrequencies<P> || ScalesPhases<P> || ScalesBiases<P> || ScalesQueries<P> || RoundsTables<P>;
 /// A static constexpr bool NAME of a plugin, false where it has none.
 #define SEXTANT_FLAG(NAME)                 \
   template <class P>                       \
@@ -101,6 +106,7 @@ Description describe_plugin(char const* name, char const* source) {
   if constexpr (HasRows<P>) family.push_back("rows");
   if constexpr (HasQueryScale<P>) family.push_back("temperature");
   if constexpr (ScalesFrequencies<P>) family.push_back("frequencies");
+  if constexpr (RoundsTables<P>) family.push_back("tables");
   if constexpr (ScalesPhases<P>) family.push_back("positions");
   if constexpr (ScalesBiases<P>) family.push_back("biases");
   if constexpr (ScalesQueries<P>) family.push_back("temperature");
@@ -527,7 +533,12 @@ class ScalingAdapter final : public Scaling {
     if constexpr (requires { plugin_.check(context); }) plugin_.check(context);
   }
   ScalingStages stages() const override {
-    ScalingStages out{ScalesFrequencies<P>, ScalesPhases<P>, ScalesBiases<P>, ScalesQueries<P>, flag_follows_length<P>};
+    ScalingStages out{.frequencies = ScalesFrequencies<P> || RoundsTables<P>,
+                      .phases = ScalesPhases<P>,
+                      .biases = ScalesBiases<P>,
+                      .queries = ScalesQueries<P>,
+                      .follows_length = flag_follows_length<P>,
+                      .rounds = RoundsTables<P>};
     if constexpr (KeepsFirst<P>) {
       static_assert(ScalesFrequencies<P> && !ScalesPhases<P> && !ScalesQueries<P>, "kept() is about frequencies");
       out.kept = plugin_.kept();
@@ -552,6 +563,12 @@ class ScalingAdapter final : public Scaling {
       return plugin_.attention_factor(context);
     else
       return 1;
+  }
+  TableFormat table_format() const override {
+    if constexpr (RoundsTables<P>)
+      return plugin_.table_format();
+    else
+      return {};
   }
   std::optional<Ladder> ladder([[maybe_unused]] Ladder const& before,
                                [[maybe_unused]] ScalingContext const& context) const override {

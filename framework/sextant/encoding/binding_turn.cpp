@@ -81,6 +81,7 @@ kernels::Spectra Binding<T>::arrays_of(TermSpectra const& spectra) const {
   kernels::Spectra out;
   out.inv_freq = View4<double>(uninitialized("inv_freq"), n, first.rows, first.form.axes, first.form.rotary_dim / 2);
   out.factor = View1<double>(uninitialized("attention factor"), n);
+  out.format = first.format;
   double* at = out.inv_freq.data();
   for (std::size_t k = 0; k < n; ++k) {
     at = std::copy(spectra.each[k].inv_freq.begin(), spectra.each[k].inv_freq.end(), at);

@@ -274,6 +274,7 @@ struct ScalingStages {
   bool biases = false;          ///< the positions that bias formulas see
   bool queries = false;         ///< a factor on the content logits of a query
   bool follows_length = false;  ///< the frequencies depend on ScalingContext::length
+  bool rounds = false;          ///< cos and sin of rotary encodings, or their angles
   double kept = 0;              ///< tokens at positions below it turn as without the scaling
   bool turns() const { return frequencies || phases || queries; }
 };
@@ -290,6 +291,8 @@ class Scaling {
   virtual double inv_freq(double plain, ScalingContext const&, double* slope = nullptr) const = 0;
   /// Multiplies cos and sin of query and of key.
   virtual double attention_factor(ScalingContext const&) const = 0;
+  /// Where it rounds: what cos and sin, and the angles that they are formed of, are stored as.
+  virtual TableFormat table_format() const = 0;
   /// The ladder that it makes of a ladder; nothing where the result is none.
   virtual std::optional<Ladder> ladder(Ladder const& before, ScalingContext const&) const = 0;
   /// What a position turns by, given what it turned by before.

@@ -2,6 +2,7 @@
 #pragma once
 #include <sextant/base/dual.hpp>
 #include <sextant/base/math.hpp>
+#include <sextant/base/number_format.hpp>
 
 #include <optional>
 #include <vector>

@@ -54,6 +54,8 @@ void Position::check_scalings() {
       if (!turned && !biased) return;
       try {
         expect(!biased || has.stretches, "its bias does not offer a stretch of distances");
+        expect(!does.rounds || !term.encoding->trains(term.shape),
+               "its frequencies are trained, and a rounded table has no derivative by them");
         if (turned && does.phases) {
           Rotary const form = term.encoding->rotary(term.shape);
           expect(form.phase_gate < 0 && form.axes == 1, "what turns it is ",
@@ -70,6 +72,9 @@ void Position::check_scalings() {
     follows_length_ = follows_length_ || does.follows_length;
     bends_phases_ = bends_phases_ || does.phases;
     scales_queries_ = scales_queries_ || does.queries;
+    expect(!does.rounds || !rounds_, scalings_[n]->description().name,
+           ": cos and sin are rounded already: expected it once");
+    rounds_ = rounds_ || does.rounds;
     if (does.kept > 0) kept_.push_back(does.kept);
     expect(used[n], scalings_[n]->description().name,
            does.turns() ? " scales rotary frequencies, and " : " stretches biases, and ", terms_.front().label,
@@ -254,6 +259,7 @@ Position::Frequencies Position::frequencies(Term const& term, std::vector<double
   auto const scale = [&](Scaling const& scaling, ScalingContext at) {
     if (!scaling.stages().frequencies) return;
     out.attention_factor *= scaling.attention_factor(at);
+    if (scaling.stages().rounds) out.format = scaling.table_format();
     for (std::size_t n = 0; n < out.inv_freq.size(); ++n) {
       if (out.inv_freq[n] == 0) continue;  // a pair that stands still along this axis stays so
       at.pair = static_cast<int>(n % pairs);

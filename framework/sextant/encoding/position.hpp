@@ -46,7 +46,7 @@ class Position {
   std::vector<Parameter> const& parameters() const { return parameters_; }
 
   /// Scaled inverse frequencies [heads or 1][axes][pairs] of a rotary term, in radians per unit of phase, and the number that
-  /// multiplies cos and sin. `slope`, when given, receives d scaled / d plain of the same shape. `length`: tokens of the
+  /// multiplies cos and sin, and how these are stored. `slope`, when given, receives d scaled / d plain of the same shape. `length`: tokens of the
   /// sequence, its largest position + 1, for scalings that follow it; 0: none past the trained length. `position`: of the
   /// token, for scalings that keep the first ones.
   struct Frequencies {
@@ -54,8 +54,9 @@ class Position {
     int rows = 1;
     std::vector<double> inv_freq;
     double attention_factor = 1;
+    TableFormat format = {};
     bool turns_as(Frequencies const& other) const {
-      return inv_freq == other.inv_freq && attention_factor == other.attention_factor;
+      return inv_freq == other.inv_freq && attention_factor == other.attention_factor && format == other.format;
     }
   };
   Frequencies frequencies(Term const& term, std::vector<double> const& weights, std::vector<double>* slope = nullptr,
@@ -96,7 +97,7 @@ class Position {
   std::vector<std::shared_ptr<Scaling const>> scalings_;
   std::vector<Parameter> parameters_;
   std::optional<PositionSampler> sampler_;
-  bool follows_length_ = false, bends_phases_ = false, scales_queries_ = false;
+  bool follows_length_ = false, bends_phases_ = false, scales_queries_ = false, rounds_ = false;
   std::vector<double> kept_;
 };
 

@@ -104,6 +104,8 @@ Action::Action(Subject const& subject, int head)
     if (stages.rotate && !subject.position().kept().empty())
       open_ =
           term.label + " turns the first tokens by other frequencies than later ones: a distance alone decides nothing";
+    if (stages.rotate && !subject.frequencies(t).format.exact())
+      open_ = term.label + " turns by rounded cos and sin: a distance alone decides nothing";
     if (stages.rotate) {
       Turn turn{t, own, subject.frequencies(t), nullptr, stages.branches};
       std::size_t const size = turn.frequencies.inv_freq.size() / turn.frequencies.rows;

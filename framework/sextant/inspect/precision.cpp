@@ -9,16 +9,6 @@
 
 namespace sextant::inspect {
 namespace {
-// Rounds to `digits` significant bits with exponents from `least` up (denormals below), ties to even.
-double round_binary(double value, int digits, int least, double most) {
-  if (value == 0 || !std::isfinite(value)) return value;
-  int exponent = 0;
-  std::frexp(value, &exponent);
-  double const unit = std::ldexp(1.0, std::max(exponent, least) - digits);
-  double const out = std::nearbyint(value / unit) * unit;
-  return std::abs(out) > most ? std::copysign(std::numeric_limits<double>::infinity(), value) : out;
-}
-
 double exact_cos(double p, double w) {
   return static_cast<double>(std::cos(static_cast<long double>(p) * static_cast<long double>(w)));
 }
@@ -26,16 +16,15 @@ double exact_sin(double p, double w) {
   return static_cast<double>(std::sin(static_cast<long double>(p) * static_cast<long double>(w)));
 }
 
-bool integer(Format f) { return f == Format::int8 || f == Format::int4; }
 // What arithmetic happens in when numbers are stored in `f`.
-Format arithmetic(Format f) { return integer(f) ? Format::fp32 : f; }
+Format arithmetic(Format f) { return is_integer(f) ? Format::fp32 : f; }
 
 struct Table {
   double cos, sin;
 };
 Table direct(double p, double w, Format f) {
   Format const in = arithmetic(f);
-  double const angle = round_to(in, round_to(in, p) * round_to(in, w));
+  double const angle = angle_in(in, p, w);
   return {round_to(f, round_to(in, std::cos(angle))), round_to(f, round_to(in, std::sin(angle)))};
 }
 Table reduced(double p, double w, Format f) {
@@ -129,7 +118,7 @@ Precision of_bias(Subject const& subject, int head, Action const& action) {
   }
   for (Format f : formats) {
     out.lines.push_back(stored(f, position, values));
-    if (linear && !integer(f)) out.lines.push_back(summed(f, last, step));
+    if (linear && !is_integer(f)) out.lines.push_back(summed(f, last, step));
   }
   return out;
 }
@@ -155,35 +144,9 @@ Precision of_rows(Subject const& subject, std::size_t t) {
 }
 }  // namespace
 
-char const* name_of(Format format) {
-  constexpr char const* names[] = {"fp64", "fp32", "bf16", "fp16", "int8", "int4"};
-  return names[static_cast<int>(format)];
-}
 char const* name_of(Way way) {
   constexpr char const* names[] = {"direct", "recurrence", "reduced"};
   return names[static_cast<int>(way)];
-}
-
-double round_to(Format format, double value, double largest) {
-  auto const whole = [&](double steps) {
-    double const unit = largest / steps;
-    return unit > 0 ? std::clamp(std::nearbyint(value / unit), -steps, steps) * unit : 0;
-  };
-  switch (format) {
-    case Format::fp64:
-      return value;
-    case Format::fp32:
-      return static_cast<double>(static_cast<float>(value));
-    case Format::bf16:
-      return round_binary(value, 8, -125, 3.3895313892515355e38);
-    case Format::fp16:
-      return round_binary(value, 11, -13, 65504);
-    case Format::int8:
-      return whole(127);
-    case Format::int4:
-      return whole(7);
-  }
-  return value;
 }
 
 PrecisionLine rotary_precision(std::vector<double> const& inv_freq, double last, Format format, Way way) {

@@ -1,19 +1,17 @@
 // What storing positional numbers in a small format costs, by position, and by the way the numbers are built.
 #pragma once
+#include <sextant/base/number_format.hpp>
 #include <sextant/inspect/subject.hpp>
 
 #include <array>
 
 namespace sextant::inspect {
 
-enum class Format { fp64, fp32, bf16, fp16, int8, int4 };
+using sextant::Format;
+using sextant::name_of;
+using sextant::round_to;
 inline constexpr std::array formats = {Format::fp64, Format::fp32, Format::bf16,
                                        Format::fp16, Format::int8, Format::int4};
-char const* name_of(Format format);
-
-/// The nearest number that the format holds, ties to even. Integers hold k / 127 and k / 7 of `largest`, k from -127 to 127
-/// and from -7 to 7; floating-point formats ignore `largest`. fp16 overflows to infinity past 65504.
-double round_to(Format format, double value, double largest = 1);
 
 enum class Way {
   direct,      ///< position, frequency, their product and cos of it, each rounded to the format

@@ -129,10 +129,11 @@ void form_rotation(Exec const& exec, View4<double> const& phase, Spectra const& 
         double const factor = of.factor(n);
         for (int p = 0; p < pairs; ++p) {
           double angle = 0;
-          for (int a = 0; a < axes; ++a) angle += turned[a] * inv_freq(n, own_freq > 1 ? head : 0, a, p);
+          for (int a = 0; a < axes; ++a)
+            angle += angle_in(of.format.angle, turned[a], inv_freq(n, own_freq > 1 ? head : 0, a, p));
           angle *= orientation;
-          cos(set, i, p) = static_cast<T>(factor * ::cos(angle));
-          sin(set, i, p) = static_cast<T>(factor * ::sin(angle));
+          cos(set, i, p) = static_cast<T>(factor * round_to(of.format.table, ::cos(angle)));
+          sin(set, i, p) = static_cast<T>(factor * round_to(of.format.table, ::sin(angle)));
         }
       });
 }
@@ -169,6 +170,31 @@ void rotate_into(Exec const& exec, Heads<T const> const& x, Heads<T> const& to, 
       });
 }
 
+namespace {
+/// Divides each pair by the norm of its rounded (cos, sin), which is not 1.
+template <class T>
+void restore_norms(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span,
+                   Spectra const& spectra) {
+  int const pairs = table.cos.extent_int(2);
+  Rows<T> const rows(x);
+  auto const cos = table.cos, sin = table.sin;
+  auto const sets = table;
+  Spectra const of = spectra;
+  for_heads(
+      exec, x, span.heads, 2 * pairs, KOKKOS_LAMBDA(int b, int h, int i) {
+        int const set = sets.set(b, h);
+        double const factor = of.factor(of.at(b, i));
+        T* const channels = rows.at(b, span.head_begin + h, i) + span.channel_begin;
+        for (int p = 0; p < pairs; ++p) {
+          double const c = cos(set, i, p) / factor, s = sin(set, i, p) / factor;
+          T const by = static_cast<T>(1 / (c * c + s * s));
+          channels[span.interleaved ? 2 * p : p] *= by;
+          channels[span.interleaved ? 2 * p + 1 : p + pairs] *= by;
+        }
+      });
+}
+}  // namespace
+
 template <class T>
 void unrotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span,
               Spectra const& spectra) {
@@ -178,6 +204,7 @@ void unrotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table
         double const factor = of.factor(of.at(b, i));
         return static_cast<T>(1 / (factor * factor));
       });
+  if (!spectra.format.exact()) restore_norms(exec, x, table, span, spectra);
 }
 
 namespace {

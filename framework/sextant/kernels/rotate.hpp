@@ -1,6 +1,7 @@
 // Turning channel pairs of query and key by angles formed in double.
 #pragma once
 #include <sextant/base/kokkos.hpp>
+#include <sextant/base/number_format.hpp>
 
 namespace sextant::kernels {
 
@@ -21,13 +22,15 @@ struct Spectra {
   View4<double> inv_freq;  ///< [spectra, heads or 1, axes, pairs], radians per unit of phase
   View1<double> factor;    ///< [spectra], multiplies cos and sin
   View2<int> of_token;     ///< [batch or 1, seq_len]; empty: every token takes the first
+  TableFormat format = {};
   KOKKOS_FUNCTION int at(int b, int i) const {
     return of_token.data() ? of_token(of_token.extent(0) > 1 ? b : 0, i) : 0;
   }
 };
 
 /// table.cos(set, i, p) = factor * cos(sum over axes a of phase(row, head, i, a) * inv_freq(head, a, p)), likewise sin,
-/// of the token's spectrum; angles in double.
+/// of the token's spectrum; angles in double, unless spectra.format says otherwise. What it rounds is cos and sin before
+/// the factor.
 ///   phase     [batch or 1, heads or 1, seq_len, axes]     orientation -1 turns clockwise
 template <class T>
 void form_rotation(Exec const& exec, View4<double> const& phase, Spectra const& spectra, int orientation,
