@@ -58,7 +58,7 @@ TEST_CASE("expected logit: rounded cos and sin leave no function of the distance
   encoding::Choice const rounded{"rounded", {{"table", std::string("int8")}}, {}};
   auto const d = expected_logit(subject_of("rope", {.scalings = {rounded}}));
   CHECK_FALSE(d);
-  CHECK_THAT(d.reason, Catch::Matchers::ContainsSubstring("rounded cos and sin"));
+  CHECK_THAT(d.why_not, Catch::Matchers::ContainsSubstring("rounded cos and sin"));
 }
 
 TEST_CASE("expected logit: drawn vectors average to it", "[inspect]") {
