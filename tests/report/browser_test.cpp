@@ -100,7 +100,7 @@ TEST_CASE("a browser shows the page without a complaint, draws the plots and run
   page.replace(end, 7, probe);
   auto const seen = open_page(browser, page);
   CHECK(complaints(seen.log) == "");
-  CHECK(count(seen.dom, "class=\"sx-chart sx-wide\"") == 3);
+  CHECK(count(seen.dom, "class=\"sx-chart sx-wide\"") == 4);
   auto const at = seen.dom.find("<output id=\"probe\">");
   REQUIRE(at != std::string::npos);
   CHECK_THAT(seen.dom.substr(at, 200), ContainsSubstring("tips=1 rows=9 theme=true dim=true width=true drawn=true"));

@@ -63,8 +63,8 @@ TEST_CASE("the page holds the question, every arm, every mean, the plots and the
   auto const markup = test::parse_markup(page, true);
   CHECK(markup.named("h1").at(0).text == study.title);
   CHECK(markup.with_class("question").at(0).text == study.question);
-  CHECK(markup.with_class("sx-wide").size() == 3);
-  CHECK(markup.with_class("sx-narrow").size() == 3);
+  CHECK(markup.with_class("sx-wide").size() == 5);
+  CHECK(markup.with_class("sx-narrow").size() == 5);
   auto const table = markup.with_class("results").at(0);
   for (auto const& row : compare(study).rows) {
     CHECK_THAT(table.text, ContainsSubstring(row.label));

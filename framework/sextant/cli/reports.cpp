@@ -4,14 +4,17 @@
 #include <sextant/cli/specs.hpp>
 #include <sextant/report/claims.hpp>
 #include <sextant/report/html.hpp>
+#include <sextant/report/learning.hpp>
 #include <sextant/report/load.hpp>
 #include <sextant/report/plots.hpp>
+#include <sextant/report/reach.hpp>
 #include <sextant/report/table.hpp>
 #include <sextant/results/file.hpp>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace sextant::cli {
@@ -24,17 +27,38 @@ void put(std::string const& text, std::string const& output) {
     fmt::print(stderr, "{}\n", fs::absolute(output).lexically_normal().string());
   }
 }
+
+/// A table that is formed of a study's numbers. Throws Error where it has none, or where the format is for tables of cells.
+std::string derived(report::StudyView const& study, std::string const& table, std::string const& wanted,
+                    report::Format format) {
+  bool const reach = table == "reach";
+  std::string const baseline = wanted.empty() ? report::default_baseline(study) : wanted;
+  std::vector<std::string> arms;
+  for (auto const& arm : report::arms_of(study)) arms.push_back(arm.label());
+  expect(std::find(arms.begin(), arms.end(), baseline) != arms.end(), "compare: no arm \"", baseline,
+         "\" to be the baseline", did_you_mean(baseline, arms));
+  auto const made = reach ? report::reach_table(study) : report::learning_table(study, baseline);
+  expect(!made.rows.empty(), study.file, ": no table of ", table, "; expected ",
+         reach ? "a loss at the trained length and beyond it"
+               : text("training curves of ", baseline, " and of an arm that learnt from the same data"));
+  expect(format != report::Format::csv, "compare: --table ", table,
+         " is no CSV; expected terminal, markdown, latex or json");
+  if (format == report::Format::json) return reach ? report::reach_json(study) : report::learning_json(study, baseline);
+  return report::render(made, format, report::terminal_look(STDOUT_FILENO));
+}
+
 }  // namespace
 
 void add_compare(CLI::App& app, Context& context) {
   struct Arguments {
     std::vector<std::string> files;
-    std::string by = "arm", format = "terminal";
+    std::string by = "arm", format = "terminal", table = "results";
     report::CompareOptions options;
   };
-  auto* const command = add_command(
-      app, "compare", "Means, intervals, paired differences and p-values, side by side",
-      {"compare results/quickstart --by encoding --baseline rope", "compare a/study.h5 b/study.h5 --format markdown"});
+  auto* const command =
+      add_command(app, "compare", "Means, intervals, paired differences and p-values, side by side",
+                  {"compare results/quickstart --by encoding --baseline rope",
+                   "compare a/study.h5 b/study.h5 --format markdown", "compare results/quickstart --table reach"});
   auto const a = std::make_shared<Arguments>();
   command->add_option("study", a->files, "study files or folders")->required();
   command->add_option("--by", a->by, "arm (default), encoding or scaling");
@@ -42,6 +66,9 @@ void add_compare(CLI::App& app, Context& context) {
   command->add_option("--probe", a->options.probe, "which measurement (default: the first)");
   command->add_option("--region", a->options.region, "part of the window, e.g. mean or tail64");
   command->add_option("--metric", a->options.metric, "e.g. loss");
+  command->add_option("--table", a->table,
+                      "results (default), reach (effective length of each arm) or learning (steps to the baseline's "
+                      "training loss)");
   command->add_option("--format", a->format, "terminal, markdown, csv, latex or json");
   takes_json(command, context);
   command->callback([a, &context] {
@@ -49,6 +76,13 @@ void add_compare(CLI::App& app, Context& context) {
     for (auto const& file : a->files) studies.push_back(report::load_study(study_file(file)));
     a->options.by = report::by_from(a->by);
     auto const format = context.json ? report::Format::json : report::format_from(a->format);
+    std::vector<std::string> const known{"results", "reach", "learning"};
+    expect(std::find(known.begin(), known.end(), a->table) != known.end(), "compare: no table \"", a->table, "\"",
+           did_you_mean(a->table, known));
+    if (a->table != "results") {
+      expect(studies.size() == 1, "compare: --table ", a->table, " is of one study, ", studies.size(), " were given");
+      return fmt::print("{}", derived(studies.front(), a->table, a->options.baseline, format));
+    }
     fmt::print("{}",
                report::render(report::compare(studies, a->options), format, report::terminal_look(STDOUT_FILENO)));
   });
@@ -106,6 +140,10 @@ void add_report(CLI::App& app, Context&) {
                                       : report::Format::csv;
       std::string out = report::render(report::compare(study, options), format);
       if (study.claims && !a->csv) out = report::render(*study.claims, format) + "\n" + out;
+      if (!a->csv)
+        for (auto const& table :
+             {report::reach_table(study), report::learning_table(study, report::default_baseline(study))})
+          if (!table.rows.empty()) out += "\n" + report::render(table, format);
       put(out, a->output);
     } else {
       put(report::html_report(study), a->output.empty() ? (file.parent_path() / "report.html").string() : a->output);

@@ -2,7 +2,9 @@
 #include <sextant/report/html.hpp>
 #include <sextant/report/html_page.hpp>
 #include <sextant/report/html_tables.hpp>
+#include <sextant/report/learning.hpp>
 #include <sextant/report/plots.hpp>
+#include <sextant/report/reach.hpp>
 #include <sextant/report/table.hpp>
 #include <sextant/report/text.hpp>
 
@@ -80,6 +82,17 @@ void plots_section(Page& page) {
   }
 }
 
+void plain_table(Page& page, Table const& table) {
+  std::vector<std::string> head;
+  for (auto const& column : table.columns) head.push_back(column.header);
+  std::vector<std::vector<std::string>> rows;
+  for (auto const& row : table.rows) {
+    rows.emplace_back();
+    for (auto const& cell : row) rows.back().push_back(cell.text);
+  }
+  page.table(head, rows, table.title);
+}
+
 void differences(Page& page) {
   bool const any = std::any_of(page.comparison.rows.begin(), page.comparison.rows.end(), [](ComparisonRow const& row) {
     return std::any_of(row.cells.begin(), row.cells.end(), [](Cell const& cell) { return cell.versus.n > 0; });
@@ -94,17 +107,25 @@ void differences(Page& page) {
                         "so their difference is steadier than either value. ",
                         better, base, "."}));
   differences_html(page.out, page.comparison, page.looks);
-  Table const table = differences_table(page.comparison);
-  page.fold("Every difference with its interval and p-values", "", [&] {
-    std::vector<std::string> head;
-    for (auto const& column : table.columns) head.push_back(column.header);
-    std::vector<std::vector<std::string>> rows;
-    for (auto const& row : table.rows) {
-      rows.emplace_back();
-      for (auto const& cell : row) rows.back().push_back(cell.text);
-    }
-    page.table(head, rows, table.title);
-  });
+  page.fold("Every difference with its interval and p-values", "",
+            [&] { plain_table(page, differences_table(page.comparison)); });
+}
+
+// How far arms reach, and how fast they learn.
+void derived(Page& page) {
+  std::pair<char const*, Table> const tables[] = {
+      {"Effective length", reach_table(page.study)},
+      {"Learning speed", learning_table(page.study, default_baseline(page.study))}};
+  if (std::all_of(std::begin(tables), std::end(tables), [](auto const& each) { return each.second.rows.empty(); }))
+    return;
+  auto const scope = page.section("reach", "Reach and speed");
+  for (auto const& [name, table] : tables) {
+    if (table.rows.empty()) continue;
+    page.out.text("h3", {}, name);
+    page.out.text("p", {}, cat({table.title, "."}));
+    plain_table(page, table);
+    for (auto const& note : table.notes) page.out.text("p", {{"class", "notes"}}, note);
+  }
 }
 
 // Tables of whatever else was measured, folded.
@@ -146,6 +167,7 @@ std::string html_report(StudyView const& study) {
     results(page);
     plots_section(page);
     differences(page);
+    derived(page);
     other_measures(page);
     arms_section(page);
     failures_section(page);

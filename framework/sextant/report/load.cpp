@@ -5,6 +5,8 @@
 #include <sextant/results/file.hpp>
 #include <sextant/results/table.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <set>
@@ -96,6 +98,14 @@ void add_controls(Group const& run, std::vector<std::string>& controls) {
   }
 }
 
+// Data and rows of the settings that a trained stage is named after.
+std::string lessons_of(Group const& config) {
+  auto const canonical = nlohmann::json::parse(config.attribute<std::string>("canonical", ""), nullptr, false);
+  if (!canonical.is_object() || !canonical.contains("data") || !canonical.contains("train")) return "";
+  auto const& train = canonical["train"];
+  return nlohmann::json{canonical["data"], train.value("length", 0), train.value("rows", 0)}.dump();
+}
+
 RunView run_of(std::string const& id, Group const& group) {
   RunView out;
   out.id = id;
@@ -105,7 +115,10 @@ RunView run_of(std::string const& id, Group const& group) {
   out.encoding = attribute(group, "encoding");
   out.scaling = attribute(group, "scaling");
   out.parents = group.attribute<std::vector<std::string>>("parents", {});
-  if (Group const* const config = group.find_group("config")) out.config = facts_of(*config);
+  if (Group const* const config = group.find_group("config")) {
+    out.config = facts_of(*config);
+    out.lessons = lessons_of(*config);
+  }
   out.train = train_of(group);
   out.positions = positions_of(group);
   read_grids(out, group);

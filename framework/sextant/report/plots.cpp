@@ -402,6 +402,9 @@ Kind only(StudyView const& study, std::string const& name, char const* kind) {
 std::vector<Plot> const& plots() {
   static std::vector<Plot> const all{
       {"extrapolation", "loss against length, band over seeds, trained length marked", figure<extrapolation>},
+      {"effective_context", "rise of the loss over the arm's own at the trained length, by length",
+       figure<effective_context>},
+      {"pairwise", "differences between all pairs of arms at the longest length", figure<pairwise>},
       {"learning_curves", "training loss against step, band over seeds", figure<learning_curves>},
       {"per_position", "loss by position in the longest window", figure<per_position>},
       {"search_progress", "best objective of a search by evaluation, a line a method", figure<search_progress>},

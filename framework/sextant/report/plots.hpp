@@ -34,6 +34,12 @@ std::string plot_list(StudyView const* study = nullptr);
 /// Loss against length: an arm a line, the band its interval over seeds, the window control dotted.
 std::optional<Chart> extrapolation(StudyView const& study, Looks const& looks);
 
+/// Rise of each arm's loss over its own at the trained length, by length, and the allowance that reach.hpp judges by.
+std::optional<Chart> effective_context(StudyView const& study, Looks const& looks);
+
+/// Differences between all pairs of 3 to 16 arms at the longest length, and which of them Holm's correction leaves.
+std::optional<Maps> pairwise(StudyView const& study, Looks const& looks);
+
 /// Training loss against step, mean over seeds with its band, in at most 80 equal bins of steps.
 std::optional<Chart> learning_curves(StudyView const& study, Looks const& looks);
 

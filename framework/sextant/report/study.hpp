@@ -74,6 +74,7 @@ struct RunView {
   std::string encoding, scaling;
   std::vector<std::string> parents;
   Facts config;
+  std::string lessons;  ///< what it was trained on, and in what rows: equal texts, equal lessons; empty when not known
   TrainCurve train;
   std::vector<PositionCurve> positions;
   std::vector<DepthGrid> depths;

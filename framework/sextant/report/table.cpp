@@ -134,17 +134,19 @@ Table differences_table(Comparison const& comparison) {
   return table;
 }
 
+std::string render(Table const& table, Format format, TerminalLook const& look) {
+  if (format == Format::markdown) return to_markdown(table);
+  if (format == Format::latex) return to_latex(table);
+  expect(format == Format::terminal, "table: full numbers were asked for of a table of texts");
+  return to_terminal(table, look);
+}
+
 std::string render(Comparison const& comparison, Format format, TerminalLook const& look) {
   if (format == Format::csv) return comparison_csv(comparison);
   if (format == Format::json) return comparison_json(comparison);
-  auto const one = [&](Table const& table) {
-    if (format == Format::markdown) return to_markdown(table);
-    if (format == Format::latex) return to_latex(table);
-    return to_terminal(table, look);
-  };
-  std::string out = one(results_table(comparison));
+  std::string out = render(results_table(comparison), format, look);
   Table const differences = differences_table(comparison);
-  if (!differences.rows.empty()) out += cat({"\n", one(differences)});
+  if (!differences.rows.empty()) out += cat({"\n", render(differences, format, look)});
   return out;
 }
 

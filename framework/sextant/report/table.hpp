@@ -58,6 +58,9 @@ std::string comparison_json(Comparison const& comparison);
 enum class Format { terminal, markdown, csv, latex, json };
 Format format_from(std::string const& name);  ///< throws Error naming the known ones
 
+/// The table alone, as text: terminal, Markdown or LaTeX. Throws Error for the formats of full numbers.
+std::string render(Table const& table, Format format, TerminalLook const& look = {});
+
 /// What `sextant compare` and the end of `sextant run` print: the result table and, with a baseline, the differences.
 std::string render(Comparison const& comparison, Format format, TerminalLook const& look = {});
 
