@@ -188,6 +188,13 @@ TEST_CASE("conformance: a task whose answer does not follow from its question, a
   CHECK(too_long.failures() == std::vector<std::string>{"rows"});
   CHECK_THAT(too_long.at("rows").note, ContainsSubstring("3 tokens, 2 declared"));
 }
+
+TEST_CASE("conformance: a task that places a token past its reach is told where", "[check][wrong][tasks]") {
+  auto const report = report_on("past_reach");
+  CHECK(report.failures() == std::vector<std::string>{"positions"});
+  CHECK_THAT(report.at("positions").note, ContainsSubstring("position 4, expected 0 to 3"));
+}
+
 TEST_CASE("conformance: an unknown plugin, check or file and a file that is none are refused", "[check][cli]") {
   auto const refused = [](std::vector<std::string> arguments, std::string const& words) {
     auto const ended = sextant_program(std::move(arguments));

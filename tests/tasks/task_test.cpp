@@ -145,6 +145,108 @@ TEST_CASE("tasks: variable_tracking's answer is the value at the end of the chai
   });
 }
 
+TEST_CASE(
+    "tasks: grid asks so many cells a line of those that are related to an earlier one, and answers with its symbol",
+    "[tasks][grid]") {
+  constexpr int blank = 3, symbol = 4, alphabet = 16, answer = symbol + alphabet;
+  struct Case {
+    std::string relation;
+    int canvas, steps, asked;
+  };
+  for (auto const& [relation, canvas, steps, asked] :
+       {Case{"above", 0, 1, 99}, {"above", 11, 2, 1}, {"knight", 8, 1, 2}, {"column", 8, 1, 1}, {"row", 0, 1, 2}}) {
+    INFO(relation);
+    encoding::Options options{{"relation", relation}, {"steps", std::int64_t{steps}}, {"asked", std::int64_t{asked}}};
+    if (canvas > 0) options["canvas"] = std::int64_t{canvas};
+    auto const task = task_of("grid", 3, 7, options);
+    std::set<std::size_t> sides;
+    each_example(*task, [&](encoding::Row const& row) {
+      // What the positions alone say: cells by number, and answers by the number that they share with their cell.
+      REQUIRE(row.positions.size() == row.tokens.size());
+      std::vector<std::pair<int, int>> cells;  // position, symbol or -1
+      std::map<int, int> answered;
+      for (std::size_t i = 0; i < row.tokens.size(); ++i) {
+        int const at = static_cast<int>(row.positions[i]), token = row.tokens[i];
+        CHECK((row.scored[i] == 1) == (token >= answer));
+        if (token >= answer) {
+          CHECK(cells.back().first == at);  // right behind its cell
+          answered[at] = token - answer;
+        } else {
+          cells.push_back({at, token == blank ? -1 : token - symbol});
+        }
+      }
+      int const side = static_cast<int>(std::lround(std::sqrt(static_cast<double>(cells.size())))),
+                width = canvas > 0 ? canvas : side;
+      sides.insert(cells.size());
+      std::map<std::pair<int, int>, int> plane;
+      for (auto const& [at, value] : cells) plane[{at % width, at / width}] = value;
+      REQUIRE(plane.size() == static_cast<std::size_t>(side * side));
+      CHECK(plane.rbegin()->first == std::pair{side - 1, side - 1});
+      std::map<int, int> able, asked_of;  // by line
+      for (auto const& [point, value] : plane) {
+        auto const [x, y] = point;
+        int wanted = -1;
+        auto const look = [&](int column, int line) {
+          auto const found = plane.find({column, line});
+          if (found != plane.end() && found->second >= 0) wanted = found->second;
+        };
+        if (relation == "above") look(x, y - steps);
+        if (relation == "knight") look(x + 1, y - 2);
+        for (int n = 0; relation == "column" && n < y; ++n) look(x, n);
+        for (int n = 0; relation == "row" && n < x; ++n) look(n, y);
+        if (relation == "column") CHECK((value >= 0) == (y == 0));
+        able[y] += wanted >= 0;
+        if (auto const found = answered.find(y * width + x); found != answered.end()) {
+          CHECK(found->second == wanted);
+          ++asked_of[y];
+        }
+      }
+      for (auto const& [line, count] : able) CHECK(asked_of[line] == std::min(asked, count));
+      CHECK(answered.size() > 0);
+      CHECK(row.positions.back() < task->reach(side));
+    });
+    CHECK(sides.size() == 5);
+  }
+}
+
+TEST_CASE("tasks: a grid that has nothing to ask, or is wider than its canvas, is refused with what would do",
+          "[tasks][grid]") {
+  auto const refusal = [](int side, encoding::Options options) {
+    try {
+      task_of("grid", side, side, options)->row_length(side);
+      return std::string("nothing");
+    } catch (Error const& error) {
+      return std::string(error.what());
+    }
+  };
+  CHECK_THAT(refusal(2, {{"steps", std::int64_t{2}}}), ContainsSubstring("has nothing to ask, expected at least 3"));
+  CHECK_THAT(refusal(2, {{"relation", "knight"}}), ContainsSubstring("has nothing to ask, expected at least 3"));
+  CHECK_THAT(refusal(9, {{"canvas", std::int64_t{8}}}),
+             ContainsSubstring("a side of 9 cells does not fit in a canvas of 8; expected a wider canvas"));
+  CHECK_THAT(refusal(9, {{"relation", "row"}, {"steps", std::int64_t{2}}}),
+             ContainsSubstring("grid.steps is for relation above"));
+  CHECK_THAT(refusal(9, {{"relation", "collumn"}}), ContainsSubstring("column"));
+  CHECK(refusal(8, {{"canvas", std::int64_t{8}}}) == "nothing");
+}
+
+TEST_CASE("tasks: placed tokens keep their positions in a batch, padding stands at the last, and a part is refused",
+          "[tasks]") {
+  View2<double> const positions("positions", 2, 5);
+  encoding::Row row;
+  row.stand(7), row.say(1), row.answer(2);
+  row.stand(3), row.say(1);
+  CHECK(row.positions == std::vector<double>{7, 7, 3});
+  put_positions(row, 1, positions);
+  for (int i = 0; i < 5; ++i) {
+    CHECK(positions(1, i) == (i < 2 ? 7 : 3));
+    CHECK(positions(0, i) == 0);
+  }
+  encoding::Row part;
+  part.say(1), part.stand(2), part.say(1);
+  CHECK_THROWS_MATCHES(put_positions(part, 0, positions), Error,
+                       MessageMatches(ContainsSubstring("an example of 2 tokens places 1 of them, expected all")));
+}
+
 TEST_CASE("tasks: no test example is ever drawn in training, although the strings are few", "[tasks]") {
   TaskRows const rows(task_of("copy", 3, 6, {{"alphabet", std::int64_t{2}}}));  // 120 strings in all
   std::set<std::vector<std::int32_t>> trained, tested;

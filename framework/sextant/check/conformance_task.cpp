@@ -36,9 +36,20 @@ std::string wrong_answer(Task const&, int, Row const& row) {
   return row.scored.front() ? "the first token is an answer, and nothing stands before it" : "";
 }
 
+std::string wrong_position(Task const& task, int length, Row const& row) {
+  if (!task.places()) return row.positions.empty() ? "" : "tokens are placed, and the task has no reach()";
+  if (row.positions.size() != row.tokens.size())
+    return text(row.positions.size(), " positions for ", row.tokens.size(), " tokens");
+  for (double const position : row.positions)
+    if (position < 0 || position >= task.reach(length))
+      return text("position ", position, ", expected 0 to ", task.reach(length) - 1);
+  return "";
+}
+
 constexpr TaskCheck checks[] = {
     {"rows", "tokens lie in the vocabulary, and rows are no longer than declared", wrong_row},
     {"answers", "every example has an answer, behind a question", wrong_answer},
+    {"positions", "where tokens are placed, all are, and within the declared reach", wrong_position},
     {"repeats", "the same draw gives the same example, another draw another", nullptr},
     {"determined", "the same tokens before a place of the answer give the same answer", nullptr},
     {"depth", "where something is told at a depth, each depth has an example", nullptr},
@@ -135,6 +146,7 @@ Conformance check_task(encoding::Registry const& registry, std::string const& na
       try {
         auto const task = registry.make_task({name, example.options, {}});
         if (finding.check == "depth" && !task->by_depth()) finding.outcome = Outcome::not_claimed;
+        if (finding.check == "positions" && !task->places()) finding.outcome = Outcome::not_claimed;
         for (int const length : {task->shortest(), task->longest()}) {
           finding.input = text("length ", length);
           if (settings.before) settings.before(out, finding);

@@ -4,6 +4,7 @@
 //   int row_length(int length) const;                          most tokens of an example of that length
 //   void fill(Draw& draw, int length, Row& row) const;         one example: row.say() and row.answer()
 //   void check(int length) const;                              optional: throws Error where there is none of that length
+//   int reach(int length) const;                               optional: rows say where tokens stand, at 0 .. reach - 1
 //   static constexpr bool by_depth = true;                     optional: something is told at draw.depth() and asked later
 //   static constexpr char const* length_means = "symbols";     what a length counts
 //
@@ -56,9 +57,21 @@ class Draw {
 /// One example: its tokens, and which of them are the answer and are to be predicted from those before.
 struct Row {
   std::vector<std::int32_t> tokens;
-  std::vector<std::uint8_t> scored;  ///< 1 where the token is part of the answer
-  void say(int token) { tokens.push_back(token), scored.push_back(0); }
-  void answer(int token) { tokens.push_back(token), scored.push_back(1); }
+  std::vector<std::uint8_t> scored;    ///< 1 where the token is part of the answer
+  std::vector<double> positions = {};  ///< where each token stands; empty: 0, 1, 2, ...
+  std::optional<int> place = {};       ///< of the tokens that follow
+
+  void say(int token) { put(token, 0); }
+  void answer(int token) { put(token, 1); }
+  /// All tokens that follow stand at `position`, until it is called again. A task that places its tokens calls it before
+  /// the first, and has reach().
+  void stand(int position) { place = position; }
+
+ private:
+  void put(int token, std::uint8_t is_answer) {
+    tokens.push_back(token), scored.push_back(is_answer);
+    if (place) positions.push_back(*place);
+  }
 };
 
 /// The option that all tasks have.
@@ -79,6 +92,10 @@ class Task {
   virtual int vocabulary() const = 0;
   /// Throws Error where there is no example of that length.
   virtual int row_length(int length) const = 0;
+  /// Whether its rows say where their tokens stand.
+  virtual bool places() const = 0;
+  /// One past the largest position of an example of that length.
+  virtual int reach(int length) const = 0;
   virtual Row example(int length, Draw& draw) const = 0;
   virtual bool by_depth() const = 0;
   virtual char const* length_means() const = 0;
@@ -121,6 +138,15 @@ class TaskAdapter final : public Task {
   int row_length(int length) const override {
     if constexpr (requires { plugin_.check(length); }) plugin_.check(length);
     return plugin_.row_length(length);
+  }
+  bool places() const override {
+    return requires(P const p) { p.reach(1); };
+  }
+  int reach(int length) const override {
+    if constexpr (requires { plugin_.reach(length); })
+      return plugin_.reach(length);
+    else
+      return row_length(length);
   }
   Row example(int length, Draw& draw) const override {
     Row row;

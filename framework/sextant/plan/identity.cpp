@@ -120,20 +120,21 @@ std::string canonical_evaluate(EvaluateStage const& stage, World const& world) {
   auto keep = stage.evaluation.keep;
   std::sort(keep.begin(), keep.end());
   bool const loss = stage.evaluation.use == spec::Probe::lm_loss;
-  json const all = {{"stage", "evaluate"},
-                    {"numerics", numerics_revision},
-                    {"weights", stage.train_id},
-                    {"test", stage.data.split.test},
-                    {"position", position_json(stage.position, world)},
-                    {"probe", spec::facts_of(stage.evaluation.use).name},
-                    {"name", stage.evaluation.name},  // the record bears it
-                    {"length", stage.length},
-                    {"span", stage.span},
-                    {"windows", stage.evaluation.windows},
-                    {"rows", stage.rows},
-                    {"context", stage.seen()},
-                    {"keep", keep},
-                    {"record", loss ? 2 : 1}};  // of lm_loss 2: with the values of each window
+  json all = {{"stage", "evaluate"},
+              {"numerics", numerics_revision},
+              {"weights", stage.train_id},
+              {"test", stage.data.split.test},
+              {"position", position_json(stage.position, world)},
+              {"probe", spec::facts_of(stage.evaluation.use).name},
+              {"name", stage.evaluation.name},  // the record bears it
+              {"length", stage.length},
+              {"span", stage.span},
+              {"windows", stage.evaluation.windows},
+              {"rows", stage.rows},
+              {"context", stage.seen()},
+              {"keep", keep},
+              {"record", loss ? 2 : 1}};  // of lm_loss 2: with the values of each window
+  if (stage.evaluation.origin != 0) all["origin"] = stage.evaluation.origin;
   return all.dump();
 }
 

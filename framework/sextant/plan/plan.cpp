@@ -100,7 +100,17 @@ class Planner {
     return setting.tune ? std::max(setting.train.length, setting.tune.length) : setting.train.length;
   }
 
-  PositionFacts facts(Arm const& arm, PositionChoice const& position, int target, std::string const& place,
+  // One past the largest position of an example that long; of a text or a plain task: `tokens`.
+  static int reach_of(CorpusFacts const& data, int length, int tokens) {
+    return data.reach ? data.reach(length) : tokens;
+  }
+  int trained_reach(Arm const& arm, int tokens) {
+    auto const data = corpus(arm);
+    return reach_of(data, data.longest, tokens);
+  }
+
+  // `target`: tokens of a row; `reach`: one past their largest position.
+  PositionFacts facts(Arm const& arm, PositionChoice const& position, int target, int reach, std::string const& place,
                       std::string const& what) {
     PositionFacts facts;
     try {
@@ -108,6 +118,9 @@ class Planner {
     } catch (Error const& error) {
       fail(place, ": ", what, ": ", error.what());
     }
+    expect(!facts.sampler || !corpus(arm).reach, place, ": ", what, " draws the positions of tokens, and ",
+           arm.setting.data.task.empty() ? "" : arm.setting.data.task[0].use,
+           " says where they stand; expected another encoding, or another task");
     if (facts.sampler)
       expect(target <= facts.sampler->below || (target > setting_length(arm) && !facts.sampler->evaluates), place, ": ",
              what, ": ", target, " positions cannot be drawn from ", facts.sampler->below,
@@ -115,8 +128,9 @@ class Planner {
     expect(facts.table_length == 0 || !facts.sampler || facts.sampler->below <= facts.table_length, place, ": ", what,
            ": positions are drawn from ", facts.sampler ? facts.sampler->below : 0, ", past the learned table of ",
            facts.table_length, " positions; expected at most that many");
-    expect(facts.table_length == 0 || target <= facts.table_length, place, ": ", what, ": ", target,
-           " tokens reach past the learned table of ", facts.table_length, " positions; expected at most that many");
+    expect(facts.table_length == 0 || reach <= facts.table_length, place, ": ", what, ": ",
+           reach == target ? text(target, " tokens reach") : text("positions up to ", reach - 1, " reach"),
+           " past the learned table of ", facts.table_length, " positions; expected at most that many");
     return facts;
   }
 
@@ -177,13 +191,17 @@ class Planner {
     settle_vocabulary(arm);
     check_text(arm);
     auto const& setting = arm.setting;
-    PositionFacts const trained = facts(arm, settle(setting.position, setting.train.length), setting.train.length,
-                                        at(setting.places, "position.encoding"), arm.label);
+    int const trained_length = setting.train.length;
+    PositionFacts const trained =
+        facts(arm, settle(setting.position, trained_length), trained_length, trained_reach(arm, trained_length),
+              at(setting.places, "position.encoding"), arm.label);
     TrainStage const base = training(arm, trained);
     std::optional<TrainStage> tuned;
     if (setting.tune) {
       std::string const place = at(setting.places, "tune.encoding");
-      PositionFacts const facts_of_it = facts(arm, tuned_position(setting), setting.tune.length, place, arm.label);
+      int const length = setting.tune.length;
+      PositionFacts const facts_of_it =
+          facts(arm, tuned_position(setting), length, trained_reach(arm, length), place, arm.label);
       expect(facts_of_it.parameters == trained.parameters, place, ": ", arm.label, " tunes ", facts_of_it.parameters,
              " numbers of its encoding, expected the ", trained.parameters, " that were trained");
       tuned = tuning(arm, facts_of_it);
@@ -271,7 +289,10 @@ class Planner {
     std::string const place =
         at(view.places, view.position.scalings.empty() ? "position.encoding" : "position.scaling");
     std::string const what = text(arm.label, " under ", view.label, " at ", length, " tokens (", evaluation.name, ")");
-    PositionFacts const seen = facts(arm, stage.position, stage.seen(), place, what);
+    int const reach = reach_of(data, length, stage.seen()) + evaluation.origin;
+    PositionFacts const seen = facts(arm, stage.position, stage.seen(), reach, place, what);
+    expect(evaluation.origin == 0 || !seen.sampler || !seen.sampler->evaluates, place, ": ", what,
+           " draws the positions of tokens, and evaluate.origin moves them; expected one of the two");
     expect(seen.parameters == trained.parameters, place, ": ", what, " has ", seen.parameters,
            " trained numbers of its own, expected the ", trained.parameters, " that it was trained with");
     check_shifts(evaluation, stage.seen(), seen, place, what);

@@ -71,6 +71,8 @@ struct CorpusFacts {
   /// Tokens of a task's row of this length; throws Error where it has none. Empty: a text, whose length is in tokens.
   std::function<int(int length)> row_length;
   int longest = 0;  ///< length of the task's longest training example
+  /// One past the largest position of a row of this length, of a task that says where tokens stand. Empty: token n stands at n.
+  std::function<int(int length)> reach;
 };
 
 /// What a plan needs to know and a spec does not say.

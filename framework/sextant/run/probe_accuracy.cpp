@@ -1,5 +1,6 @@
 // accuracy: which tokens of the answers a model finds likeliest, example by example.
 #include <sextant/base/error.hpp>
+#include <sextant/run/batches.hpp>
 #include <sextant/run/probe.hpp>
 #include <sextant/run/stop.hpp>
 #include <sextant/statistics/proportion.hpp>
@@ -27,6 +28,13 @@ std::vector<double> shares_right(Exec const& exec, Network& network, model::Batc
   return right;
 }
 
+void move_positions(int origin, model::Batch& batch) {
+  if (origin == 0) return;
+  bool const said = batch.positions.size() > 0;
+  if (!said) batch.positions = View2<double>("positions", batch.size(), batch.seq_len());
+  for (int r = 0; r < batch.size(); ++r)
+    for (int i = 0; i < batch.seq_len(); ++i) batch.positions(r, i) = origin + (said ? batch.positions(r, i) : i);
+}
 }  // namespace
 
 results::Group measure_accuracy(Probing const& p) {
@@ -39,15 +47,17 @@ results::Group measure_accuracy(Probing const& p) {
   for (int first = 0; first < count; first += p.stage.rows) {
     stop_point("while evaluating; finished stages are kept");
     int const now = std::min(p.stage.rows, count - first);
-    model::Batch batch{View2<int>("tokens", now, length), View2<int>("targets", now, length), {}, {}};
+    auto batch = room_for(*p.source.task, now, length);
     for (int r = 0; r < now; ++r) {
       auto const example = rows.test(p.stage.length, static_cast<std::uint64_t>(first) + r,
                                      by_depth ? std::optional(depth_of(first + r)) : std::nullopt);
       scored += std::count(example.scored.begin(), example.scored.end(), 1);
-      tasks::put_row(example, r, batch.tokens, batch.targets);
+      put_example(example, r, batch);
       number.push_back(first + r);
     }
-    batch.positions = evaluation_positions(p.network, first, now, length);
+    if (auto const drawn = evaluation_positions(p.network, first, now, length); drawn.size() > 0)
+      batch.positions = drawn;
+    move_positions(p.stage.evaluation.origin, batch);
     for (double const share : shares_right(p.exec, p.network, batch)) {
       token.push_back(share);
       exact.push_back(share == 1);

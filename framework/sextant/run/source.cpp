@@ -14,6 +14,7 @@ plan::CorpusFacts source_facts(spec::Data const& data, encoding::Registry const&
   facts.vocabulary = task->vocabulary();
   facts.row_length = [task](int length) { return task->row_length(length); };
   facts.longest = task->longest();
+  if (task->places()) facts.reach = [task](int length) { return task->reach(length); };
   return facts;
 }
 

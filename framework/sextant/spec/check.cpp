@@ -138,6 +138,8 @@ void check_probe(Evaluation const& evaluation, Data const& data, std::string con
           " does not measure; expected of ", join(measures));
   check(!evaluation.context || evaluation.use == Probe::lm_loss, path + ".context",
         " cuts windows of lm_loss, and this is ", probe.name, "; expected none");
+  check(evaluation.origin == 0 || evaluation.use == Probe::accuracy, path + ".origin",
+        " moves examples of accuracy, and this is ", probe.name, "; expected none, or the probe shift");
 }
 
 void check_evaluation(Evaluation const& evaluation, std::string const& path, Check const& check) {

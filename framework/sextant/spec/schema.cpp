@@ -357,6 +357,8 @@ std::vector<Field<Evaluation>> const& evaluation_fields() {
       field<E>("context", AT(context),
                "the window control: read and score only this many tokens at the end of each window", at_least(1),
                tokens, MayBeAuto{"the whole window"}),
+      field<E>("origin", AT(origin), "accuracy: where position 0 of an example lies; all others lie as far on",
+               at_least(0), tokens),
   };
   return fields;
 }

@@ -124,6 +124,7 @@ struct Evaluation {
   int windows = 0;           ///< windows of text (nested: a short window is the end of the long one), or examples
   std::vector<std::string> keep = {"mean"};  ///< measures of the probe
   std::optional<int> context;                ///< tokens read and scored at the end of a window; empty: all of it
+  int origin = 0;                            ///< all positions of an example are moved by so many tokens
   bool keeps(std::string const& what) const;
   int span() const;  ///< the longest of lengths: it decides where the windows lie
 };

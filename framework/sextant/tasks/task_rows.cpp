@@ -1,5 +1,7 @@
 #include <sextant/tasks/task_rows.hpp>
 
+#include <algorithm>
+
 namespace sextant::tasks {
 namespace {
 constexpr std::uint32_t attempts = 1000;
@@ -45,6 +47,13 @@ void put_row(encoding::Row const& example, int r, View2<std::int32_t> const& tok
     tokens(r, i) = i < count ? example.tokens[static_cast<std::size_t>(i)] : 0;
     targets(r, i) = asked ? example.tokens[static_cast<std::size_t>(i) + 1] : -1;
   }
+}
+
+void put_positions(encoding::Row const& example, int r, View2<double> const& positions) {
+  auto const& at = example.positions;
+  expect(!at.empty() && at.size() == example.tokens.size(), "an example of ", example.tokens.size(), " tokens places ",
+         at.size(), " of them, expected all");
+  for (std::size_t i = 0; i < positions.extent(1); ++i) positions(r, i) = at[std::min(i, at.size() - 1)];
 }
 
 }  // namespace sextant::tasks

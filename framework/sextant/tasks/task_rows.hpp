@@ -31,5 +31,8 @@ class TaskRows {
 /// part of the answer, else -1; the rest is padding (token 0, target -1). Throws Error when it is longer than a row.
 void put_row(encoding::Row const& example, int r, View2<std::int32_t> const& tokens,
              View2<std::int32_t> const& targets);
+/// Writes where the tokens of an example stand into row `r` of positions [rows, length]; its padding stands at the last of them.
+/// Throws Error when it does not say so of each.
+void put_positions(encoding::Row const& example, int r, View2<double> const& positions);
 
 }  // namespace sextant::tasks
