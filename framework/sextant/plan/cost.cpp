@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 #include <string>
 
 namespace sextant::plan {
@@ -29,6 +30,17 @@ Widths widths_of(Model const& model) {
 double layer_products(Model const& model) {
   auto const w = widths_of(model);
   return w.width * w.qkv + w.query * w.width + w.width * w.mlp_in + w.mlp * w.width;
+}
+
+double cache_bytes(Model const& model, double rows, double length) {
+  return 4 * rows * length * model.layers * 2 * widths_of(model).key_value;
+}
+
+// How often a model writes on from a window.
+double writings(spec::Evaluation const& evaluation) {
+  std::set<spec::Writing> asked;
+  for (auto const& measure : evaluation.keep) asked.insert(spec::writing_of(measure));
+  return static_cast<double>(asked.size() - asked.count(spec::Writing::text));
 }
 
 double file_number(char const* path) {
@@ -97,6 +109,10 @@ Cost evaluate_cost(Model const& model, spec::Evaluation const& evaluation, int r
   if (spec::facts_of(evaluation.use).compares) {
     cost.flop *= 1 + static_cast<double>(evaluation.keep.size());
     cost.bytes += 2 * 4.0 * seen * model.vocabulary;
+  }
+  if (evaluation.use == spec::Probe::repetition) {
+    cost.flop *= writings(evaluation);
+    cost.bytes += cache_bytes(model, rows, seen);
   }
   cost.seconds = cost.flop / (machine.gflops * 1e9);
   return cost;
