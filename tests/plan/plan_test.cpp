@@ -219,6 +219,7 @@ TEST_CASE("plan: repetition costs a pass for each way to write, none for the tex
   auto const both = cost(spec::Probe::repetition, {"repeat4", "repeat8", "repeat8_sampled", "repeat8_text"});
   CHECK(both.flop == 2 * loss.flop);
   CHECK(both.bytes == loss.bytes + 3 * 32 * 2 * 2 * 2 * 8 * 4);  // rows, tokens, layers, key and value, heads, channels
+  CHECK(both.seconds > 3 * loss.seconds);                        // token by token
   CHECK(cost(spec::Probe::repetition, {"repeat16"}).flop == loss.flop);
   CHECK(cost(spec::Probe::repetition, {"repeat4_text"}).flop == 0);
 }

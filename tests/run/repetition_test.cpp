@@ -232,7 +232,7 @@ fs::path write_repeating_study(test::TempFolder const& folder, std::string const
   write_file_atomically(folder / "text.txt", test::made_up_text(4000));
   write_file_atomically(folder / "spec.yaml", text(R"(sextant: 1
 study: repeating
-model: {layers: 1, width: 16, heads: 2, head_width: 8, mlp: {kind: swiglu, width: 24}, init: {std: 1.5}}
+model: {layers: 1, width: 16, heads: 2, head_width: 8, mlp: {kind: swiglu, width: 24}, init: {std: 0.6}}
 position: {encoding: rope}
 data: {corpus: )",
                                                    (folder / "text.txt").string(), R"(, split: {train: 0.8, test: 0.2}}
@@ -255,7 +255,7 @@ run::Network repeating_network(std::uint64_t seed) {
   stage.model.heads = stage.model.kv_heads = 2;
   stage.model.head_width = 8;
   stage.model.mlp.width = 24;
-  stage.model.init.std = 1.5;
+  stage.model.init.std = 0.6;
   stage.train.length = 64;
   stage.seed = static_cast<std::int64_t>(seed);
   stage.position = {{{"rope", {}, {}}}, {}, 64};
