@@ -207,6 +207,23 @@ TEST_CASE("plan: a probe that compares passes costs one more for each, and two t
   CHECK(shift.bytes == loss.bytes + 2 * 4 * 32 * 100);
 }
 
+TEST_CASE("plan: repetition costs a pass for each way to write, none for the text's own, and a key cache",
+          "[plan][probes]") {
+  spec::Model model;
+  model.layers = 2, model.width = 16, model.heads = model.kv_heads = 2, model.head_width = 8, model.vocabulary = 100;
+  auto const cost = [&](spec::Probe use, std::vector<std::string> keep) {
+    spec::Evaluation evaluation{.use = use, .lengths = {32}, .windows = 3, .keep = std::move(keep)};
+    return plan::evaluate_cost(model, evaluation, 3, 32, {}, plan::Machine{});
+  };
+  auto const loss = cost(spec::Probe::lm_loss, {"mean"});
+  auto const both = cost(spec::Probe::repetition, {"repeat4", "repeat8", "repeat8_sampled", "repeat8_text"});
+  CHECK(both.flop == 2 * loss.flop);
+  CHECK(both.bytes == loss.bytes + 3 * 32 * 2 * 2 * 2 * 8 * 4);  // rows, tokens, layers, key and value, heads, channels
+  CHECK(both.seconds > 3 * loss.seconds);                        // token by token
+  CHECK(cost(spec::Probe::repetition, {"repeat16"}).flop == loss.flop);
+  CHECK(cost(spec::Probe::repetition, {"repeat4_text"}).flop == 0);
+}
+
 TEST_CASE("plan: the tree marks what is done, and the JSON form holds the same", "[plan]") {
   Plan const plan = plan_of(base);
   auto const first = [&](std::string const& id) { return id == plan.train[0].id || id == plan.evaluate[0].id; };

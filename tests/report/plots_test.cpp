@@ -58,7 +58,7 @@ TEST_CASE("every plot is well-formed SVG with a title, a description and a role"
   study.search = {{"rope", "linear", {3, 2.5, 2.5}, {1, 1.5, 4}, "nat/token", "loss"},
                   {"rope", "yarn", {3, 2.75, 2.25}, {1, 2, 4}, "nat/token", "loss"}};
   auto row = study.rows.front();
-  for (std::string const metric : {"exact", "distance95", "entropy", "spread"}) {
+  for (std::string const metric : {"exact", "distance95", "entropy", "spread", "repeat8"}) {
     row.probe = row.metric = metric, row.value = 0.5;
     study.rows.push_back(row);
   }
@@ -81,6 +81,36 @@ TEST_CASE("every plot is well-formed SVG with a title, a description and a role"
     CHECK_THAT(svg, ContainsSubstring("prefers-color-scheme: dark"));
     CHECK(markup.named("image").empty());
   }
+}
+
+TEST_CASE("repetition has a line an arm, and one dotted line for the text, which is that of all arms",
+          "[report][plot]") {
+  auto study = test::synthetic_study();
+  auto const losses = study.rows;
+  auto const arms = arms_of(study).size();
+  study.rows.clear();
+  auto const add = [&](char const* metric, double value) {
+    for (auto row : losses) {
+      row.probe = "repetition", row.region = "mean", row.metric = metric, row.units = "1", row.value = value;
+      study.rows.push_back(row);
+    }
+  };
+  add("repeat8_sampled", 0.05);
+  add("repeat8", 0.75);
+  auto const alone = make_plot(study, "repetition_by_length");
+  CHECK(alone.lines.size() == arms);
+  CHECK(alone.control_label.empty());
+  add("repeat8_text", 0.125);
+  auto const chart = make_plot(study, "repetition_by_length");
+  REQUIRE(chart.lines.size() == arms + 1);
+  for (auto const& line : chart.lines)
+    for (auto const& point : line.points) CHECK(point.y == (line.control ? 0.125 : 0.75));
+  CHECK(chart.lines.back().control);
+  CHECK(chart.lines.back().label == "the text itself");
+  CHECK_THAT(chart.caption, ContainsSubstring("Dotted: the text's own share"));
+  CHECK(chart.y.low == 0);
+  CHECK(chart.y.high == 1);
+  CHECK(std::string(inks[grey].name) == "grey");
 }
 
 TEST_CASE("every arm has a line, a band and a label in the extrapolation plot", "[report][plot]") {

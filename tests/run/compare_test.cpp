@@ -12,6 +12,7 @@
 #include <limits>
 #include <numeric>
 
+#include "tiny_network.hpp"
 #include "tiny_study.hpp"
 
 using namespace sextant;
@@ -20,32 +21,8 @@ using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinAbs;
 
 namespace {
-constexpr int length = 29, vocabulary = 31;
-
-run::Network network_of(encoding::Choice const& encoding, std::vector<encoding::Choice> scalings = {},
-                        int trained_length = 64) {
-  plan::TrainStage stage;
-  stage.model.layers = 2;
-  stage.model.width = 32;
-  stage.model.heads = stage.model.kv_heads = 2;
-  stage.model.head_width = 16;
-  stage.model.vocabulary = vocabulary;
-  stage.model.mlp.width = 24;
-  stage.model.init.std = 0.3;
-  stage.train.length = trained_length;
-  stage.seed = 5;
-  stage.position = {{encoding}, std::move(scalings), trained_length};
-  return run::make_network(stage, encoding::Registry::global());
-}
-
-encoding::Choice const learned{"learned", {{"max_length", std::int64_t{64}}}, {}};
-
-std::vector<std::int32_t> some_tokens() {
-  std::vector<std::int32_t> tokens;
-  for (int i = 0; i < length; ++i)
-    tokens.push_back(static_cast<int>(Stream(2, "tokens").below(vocabulary, static_cast<std::uint64_t>(i))));
-  return tokens;
-}
+using test::learned_table, test::some_tokens;
+constexpr int length = 29, vocabulary = test::tiny_vocabulary;
 
 run::Logits table(std::vector<float> const& values) {
   run::Logits const out("logits", 2, values.size() / 2);
@@ -55,14 +32,14 @@ run::Logits table(std::vector<float> const& values) {
 
 /// How far shuffled logits lie from the window's own.
 double order_seen(run::Network& network) {
-  auto const tokens = some_tokens();
+  auto const tokens = some_tokens(length);
   return run::distance(run::logits_of(Exec(), network, {tokens, {}}),
                        run::shuffled_logits(Exec(), network, {tokens, {}}, run::drawn_order(length, 0)));
 }
 
 double shift_seen(encoding::Choice const& encoding, double offset) {
-  auto network = network_of(encoding);
-  auto const tokens = some_tokens();
+  auto network = test::tiny_network(encoding);
+  auto const tokens = some_tokens(length);
   return run::distance(run::logits_of(Exec(), network, {tokens, {}}),
                        run::shifted_logits(Exec(), network, {tokens, {}}, offset));
 }
@@ -96,8 +73,8 @@ TEST_CASE("permutation: each window has an order of its own, the same in every r
 
 TEST_CASE("permutation: the shuffled logits are those of a window shuffled by hand, put back in order",
           "[run][probes]") {
-  auto network = network_of({"rope", {}, {}});
-  auto const tokens = some_tokens();
+  auto network = test::tiny_network({"rope", {}, {}});
+  auto const tokens = some_tokens(length);
   auto const order = run::drawn_order(length, 1);
   auto shuffled = tokens;
   for (std::size_t i = 0; i < shuffled.size(); ++i) shuffled[i] = tokens[static_cast<std::size_t>(order[i])];
@@ -109,19 +86,19 @@ TEST_CASE("permutation: the shuffled logits are those of a window shuffled by ha
 
 TEST_CASE("permutation: without mask and encoding order is not seen; a mask or an encoding sees it",
           "[run][probes][law]") {
-  auto causal = network_of({"nope", {}, {}});
+  auto causal = test::tiny_network({"nope", {}, {}});
   auto open = run::without_mask(causal);
   CHECK(order_seen(open) < 1e-5);
   CHECK(order_seen(causal) > 0.1);
   for (char const* name : {"rope", "alibi", "sinusoidal", "t5", "fox", "xpos"}) {
     INFO(name);
-    auto masked = network_of({name, {}, {}});
+    auto masked = test::tiny_network({name, {}, {}});
     auto ahead = run::without_mask(masked);
     CHECK(order_seen(ahead) > 0.01);
     CHECK(order_seen(masked) > 0.1);
   }
   // The measure would notice rows that were not put back: the open model's logits do move with their tokens.
-  auto const tokens = some_tokens();
+  auto const tokens = some_tokens(length);
   auto shuffled = tokens;
   auto const order = run::drawn_order(length, 0);
   for (std::size_t i = 0; i < shuffled.size(); ++i) shuffled[i] = tokens[static_cast<std::size_t>(order[i])];
@@ -129,19 +106,19 @@ TEST_CASE("permutation: without mask and encoding order is not seen; a mask or a
 }
 
 TEST_CASE("permutation: the model without a mask is the one that its seed makes without a mask", "[run][probes]") {
-  auto const causal = network_of(learned);
+  auto const causal = test::tiny_network(learned_table());
   auto open = run::without_mask(causal);
   auto config = causal.config();
   config.causal = false;
   run::Network drawn(config, std::shared_ptr<encoding::Position const>(std::shared_ptr<void>(), &causal.position()), 5);
-  auto const tokens = some_tokens();
+  auto const tokens = some_tokens(length);
   CHECK(run::distance(run::logits_of(Exec(), drawn, {tokens, {}}), run::logits_of(Exec(), open, {tokens, {}})) == 0);
   CHECK(causal.config().causal);
 }
 
 TEST_CASE("shift: the logits are those at positions given by hand, drawn ones included", "[run][probes]") {
-  auto network = network_of({"sinusoidal", {}, {}});
-  auto const tokens = some_tokens();
+  auto network = test::tiny_network({"sinusoidal", {}, {}});
+  auto const tokens = some_tokens(length);
   View2<double> const drawn("drawn", 1, length), moved("moved", 1, length), running("running", 1, length);
   for (int i = 0; i < length; ++i) drawn(0, i) = 3 * i, moved(0, i) = 3 * i + 40, running(0, i) = i + 7;
   auto const by_hand = [&](View2<double> const& at) { return run::logits_of(Exec(), network, {tokens, at}); };
@@ -158,26 +135,26 @@ TEST_CASE("shift: encodings of offsets stay to rounding at a million tokens, tho
     for (double offset : {1.0, 100.0, 1e4, 1e6}) CHECK(shift_seen({name, {}, {}}, offset) < 1e-4);
   }
   CHECK(shift_seen({"sinusoidal", {}, {}}, 1) > 0.1);
-  CHECK(shift_seen(learned, 1) > 0.1);
-  CHECK_THROWS_AS(shift_seen(learned, 100), Error);
+  CHECK(shift_seen(learned_table(), 1) > 0.1);
+  CHECK_THROWS_AS(shift_seen(learned_table(), 100), Error);
   // It would notice phases that lose their digits: past 2^53 doubles skip every other token.
   CHECK(shift_seen({"rope", {}, {}}, 0x1p53) > 0.01);
 }
 
 TEST_CASE("streaming: in pieces, in one pass, and prefix by prefix without a cache the logits are the same",
           "[run][probes]") {
-  auto const tokens = some_tokens();
+  auto const tokens = some_tokens(length);
   for (auto const& encoding : {encoding::Choice{"nope", {}, {}},
                                {"rope", {}, {}},
                                {"alibi", {}, {}},
                                {"sinusoidal", {}, {}},
-                               learned,
+                               learned_table(),
                                {"fox", {}, {}},
                                {"t5", {}, {}},
                                {"xpos", {}, {}},
                                {"path", {}, {}}}) {
     INFO(encoding.use);
-    auto network = network_of(encoding);
+    auto network = test::tiny_network(encoding);
     run::Logits const by_prefix("logits", length, vocabulary);
     for (int i = 0; i < length; ++i) {
       std::span const prefix(tokens.data(), static_cast<std::size_t>(i) + 1);
@@ -191,8 +168,8 @@ TEST_CASE("streaming: in pieces, in one pass, and prefix by prefix without a cac
 }
 
 TEST_CASE("streaming: a cache that counts otherwise is noticed, and drawn positions go along", "[run][probes]") {
-  auto network = network_of({"rope", {}, {}});
-  auto const tokens = some_tokens();
+  auto network = test::tiny_network({"rope", {}, {}});
+  auto const tokens = some_tokens(length);
   View2<double> const restarts("positions", 1, length);
   for (int i = 0; i < length; ++i) restarts(0, i) = i % 7;
   auto const whole = run::logits_of(Exec(), network, {tokens, restarts});
@@ -203,11 +180,11 @@ TEST_CASE("streaming: a cache that counts otherwise is noticed, and drawn positi
 TEST_CASE("streaming: a scaling that follows the length is refused where a stream cannot know the length",
           "[run][probes]") {
   encoding::Choice const dynamic{"dynamic", {}, {}};
-  auto const tokens = some_tokens();
-  auto past = network_of({"rope", {}, {}}, {dynamic}, 16);
+  auto const tokens = some_tokens(length);
+  auto past = test::tiny_network({"rope", {}, {}}, {dynamic}, 16);
   CHECK_THROWS_MATCHES(run::streamed_logits(Exec(), past, {tokens, {}}, 7), Error,
                        MessageMatches(ContainsSubstring("dynamic turns 1 tokens otherwise when 29 are there")));
-  auto within = network_of({"rope", {}, {}}, {dynamic}, 64);
+  auto within = test::tiny_network({"rope", {}, {}}, {dynamic}, 64);
   CHECK(run::distance(run::logits_of(Exec(), within, {tokens, {}}),
                       run::streamed_logits(Exec(), within, {tokens, {}}, 7)) < 1e-4);
 }

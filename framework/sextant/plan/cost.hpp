@@ -50,7 +50,7 @@ Cost train_cost(spec::Model const& model, spec::Steps const& steps, PositionFact
 int evaluate_rows(spec::Evaluation const& evaluation, int seen);
 
 /// A forward pass over the `seen` last tokens of every window; of probes that compare passes one more for each measure, and
-/// two tables of logits.
+/// two tables of logits; of repetition one for each way to write, slower, and keys and values of all layers.
 Cost evaluate_cost(spec::Model const& model, spec::Evaluation const& evaluation, int rows, int seen,
                    PositionFacts const& position, Machine const& machine);
 

@@ -102,6 +102,14 @@ std::vector<Line> lines_of(Comparison const& comparison, Looks const& looks, boo
   return lines;
 }
 
+CompareOptions options_of(Quantity const& quantity) {
+  CompareOptions options;
+  options.probe = quantity.probe;
+  options.region = quantity.region;
+  options.metric = quantity.metric;
+  return options;
+}
+
 // Samples of one arm at one bin, a value a seed; then mean and interval over the seeds.
 using Bins = std::map<std::size_t, std::map<std::int64_t, std::pair<double, int>>>;
 
@@ -137,11 +145,8 @@ std::optional<Chart> extrapolation(StudyView const& study, Looks const& looks) {
   for (auto const& quantity : quantities_of(study)) {
     bool const same = quantity.region == comparison.quantity.region && quantity.metric == comparison.quantity.metric;
     if (!study.is_control(quantity.probe) || !same || quantity.probe == comparison.quantity.probe) continue;
-    CompareOptions options;
-    options.probe = quantity.probe;
-    options.region = quantity.region;
-    options.metric = quantity.metric;
-    for (auto& line : lines_of(compare(study, options), looks, true, chart)) chart.lines.push_back(std::move(line));
+    for (auto& line : lines_of(compare(study, options_of(quantity)), looks, true, chart))
+      chart.lines.push_back(std::move(line));
     chart.control_label = quantity.probe;
   }
   auto const& q = comparison.quantity;
@@ -331,20 +336,20 @@ std::optional<Chart> search_factors(StudyView const& study, Looks const& looks) 
 }
 
 namespace {
+// The first quantity of the study that is one of these metrics.
+std::optional<Quantity> first_of(StudyView const& study, std::vector<std::string> const& metrics) {
+  for (auto const& quantity : quantities_of(study))
+    if (std::find(metrics.begin(), metrics.end(), quantity.metric) != metrics.end()) return quantity;
+  return std::nullopt;
+}
+
 // One metric of the probes by length: an arm a line, the band its interval over seeds.
 std::optional<Chart> metric_by_length(StudyView const& study, Looks const& looks, char const* id,
                                       std::vector<std::string> const& metrics, std::string const& title,
                                       std::string const& caption) {
-  auto const all = quantities_of(study);
-  auto const found = std::find_if(all.begin(), all.end(), [&](Quantity const& q) {
-    return std::find(metrics.begin(), metrics.end(), q.metric) != metrics.end();
-  });
-  if (found == all.end()) return std::nullopt;
-  CompareOptions options;
-  options.probe = found->probe;
-  options.region = found->region;
-  options.metric = found->metric;
-  Comparison const comparison = compare(study, options);
+  auto const found = first_of(study, metrics);
+  if (!found) return std::nullopt;
+  Comparison const comparison = compare(study, options_of(*found));
   Chart chart;
   chart.id = id;
   chart.lines = lines_of(comparison, looks, false, chart);
@@ -384,6 +389,25 @@ std::optional<Chart> score_spread_by_length(StudyView const& study, Looks const&
                           "Standard deviation of the logits that a row sees, mean over heads and rows.");
 }
 
+std::optional<Chart> repetition_by_length(StudyView const& study, Looks const& looks) {
+  std::vector<std::string> const metrics{"repeat4", "repeat8", "repeat16"};
+  auto chart = metric_by_length(study, looks, "repetition_by_length", metrics, "Repetition, by length",
+                                "Share of the runs of so many tokens that the model, writing on with the likeliest "
+                                "tokens, has written before.");
+  if (!chart) return chart;
+  chart->y = linear_axis(0, 1, 5, chart->y.title);
+  auto text = *first_of(study, metrics);
+  text.metric += "_text";
+  if (!first_of(study, {text.metric})) return chart;
+  auto lines = lines_of(compare(study, options_of(text)), looks, true, *chart);
+  if (lines.empty()) return chart;
+  chart->control_label = lines.front().label = "the text itself";  // which is that of every arm
+  lines.front().look = {.ink = grey};
+  chart->lines.push_back(std::move(lines.front()));
+  chart->caption += " Dotted: the text's own share.";
+  return chart;
+}
+
 namespace {
 template <auto draw>
 std::optional<Figure> figure(StudyView const& study, Looks const& looks) {
@@ -416,7 +440,9 @@ std::vector<Plot> const& plots() {
       {"attention_by_head", "entropy, spread and reach of each head, quantiles of distance by length",
        figure<attention_by_head>},
       {"entropy_by_length", "entropy of attention's weights by length", figure<entropy_by_length>},
-      {"score_spread_by_length", "standard deviation of the logits by length", figure<score_spread_by_length>}};
+      {"score_spread_by_length", "standard deviation of the logits by length", figure<score_spread_by_length>},
+      {"repetition_by_length", "share of what a model writes that it has written before, by length",
+       figure<repetition_by_length>}};
   return all;
 }
 

@@ -57,6 +57,8 @@ std::optional<Chart> accuracy_by_length(StudyView const& study, Looks const& loo
 std::optional<Chart> attention_distance(StudyView const& study, Looks const& looks);
 std::optional<Chart> entropy_by_length(StudyView const& study, Looks const& looks);
 std::optional<Chart> score_spread_by_length(StudyView const& study, Looks const& looks);
+/// What a model writes over again, by length: an arm a line with its band, the text's own share dotted.
+std::optional<Chart> repetition_by_length(StudyView const& study, Looks const& looks);
 
 /// Right answers by length and by where in the text they are told, and what being told is worth: a map an arm.
 std::optional<Maps> needle_grid(StudyView const& study, Looks const& looks);

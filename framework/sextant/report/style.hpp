@@ -22,6 +22,7 @@ struct Ink {
   char const* name;
 };
 inline constexpr int ink_count = 12;
+inline constexpr int grey = 6;  ///< for what is no arm's
 extern std::array<Ink, ink_count> const inks;
 
 struct Look {

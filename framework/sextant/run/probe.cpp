@@ -138,6 +138,8 @@ results::Group evaluate(Exec const& exec, plan::EvaluateStage const& stage, plan
       return measure_shift(probing);
     case spec::Probe::streaming:
       return measure_streaming(probing);
+    case spec::Probe::repetition:
+      return measure_repetition(probing);
     case spec::Probe::lm_loss:
       break;
   }

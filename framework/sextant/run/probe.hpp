@@ -85,5 +85,6 @@ results::Group measure_order(Probing const& probing);
 results::Group measure_permutation(Probing const& probing);
 results::Group measure_shift(Probing const& probing);
 results::Group measure_streaming(Probing const& probing);
+results::Group measure_repetition(Probing const& probing);
 
 }  // namespace sextant::run

@@ -153,6 +153,11 @@ void check_evaluation(Evaluation const& evaluation, std::string const& path, Che
   for (auto const& kept : evaluation.use == Probe::streaming ? evaluation.keep : std::vector<std::string>{})
     check(number_of(kept) < *least, path + ".keep", " has ", kept, ", but ", path, ".lengths has ", *least,
           "; expected lengths above ", number_of(kept), ", that there is something to cut");
+  int const written = *least - prompt_of(*least);
+  for (auto const& kept : evaluation.use == Probe::repetition ? evaluation.keep : std::vector<std::string>{})
+    check(number_of(kept) < written, path + ".keep", " has ", kept, ", but ", path, ".lengths has ", *least,
+          ", of which the model writes ", written, " tokens; expected lengths above ", 2 * number_of(kept),
+          ", that there are several runs of ", number_of(kept));
   check(!evaluation.context || *evaluation.context < *most, path + ".context", " is ", evaluation.context.value_or(0),
         " tokens, which cuts nothing from windows of ", *most, "; expected less, or no context");
 }

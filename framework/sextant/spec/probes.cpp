@@ -7,6 +7,7 @@
 namespace sextant::spec {
 namespace {
 constexpr char const* nat = "nat/token";
+constexpr char const *drawn_suffix = "_sampled", *text_suffix = "_text";
 
 std::vector<ProbeFacts::Measure> swaps() {
   std::vector<ProbeFacts::Measure> out;
@@ -33,6 +34,17 @@ std::vector<ProbeFacts::Measure> chunks() {
     out.push_back({text("chunk", n), "1",
                    text("distance of the logits of the window read ", n, n == 1 ? " token" : " tokens",
                         " at a time through the key cache from those of one pass")});
+  return out;
+}
+
+std::vector<ProbeFacts::Measure> repeats() {
+  std::vector<ProbeFacts::Measure> out;
+  for (int n : {4, 8, 16}) {
+    std::string const name = text("repeat", n), share = text("share of the runs of ", n, " tokens ");
+    out.push_back({name, "1", share + "it writes that it has written before, the likeliest token each time"});
+    out.push_back({name + drawn_suffix, "1", share + "it writes that it has written before, drawing every token"});
+    out.push_back({name + text_suffix, "1", share + "in the text's own second half that stood in it before"});
+  }
   return out;
 }
 }  // namespace
@@ -109,6 +121,13 @@ std::vector<ProbeFacts> const& probes() {
        chunks(),
        {"chunk1", "chunk7", "chunk64"},
        true},
+      {Probe::repetition,
+       "repetition",
+       false,
+       false,
+       "how much a model that writes on from the first half of a window repeats itself",
+       repeats(),
+       {"repeat8", "repeat8_sampled", "repeat8_text"}},
   };
   return all;
 }
@@ -137,6 +156,14 @@ std::string units_of(ProbeFacts const& probe, std::string const& name) {
 }
 
 int last_behind(int distance) { return std::min(2 * distance - 1, exchange_spacing - 2); }
+
+int prompt_of(int length) { return length / 2; }
+
+Writing writing_of(std::string const& measure) {
+  return measure.ends_with(drawn_suffix)  ? Writing::drawn
+         : measure.ends_with(text_suffix) ? Writing::text
+                                          : Writing::likeliest;
+}
 
 int number_of(std::string const& measure) {
   auto const digits = std::find_if(measure.begin(), measure.end(), [](unsigned char c) { return std::isdigit(c); });

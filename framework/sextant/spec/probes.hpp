@@ -32,7 +32,12 @@ std::string units_of(ProbeFacts const& probe, std::string const& measure);
 inline constexpr int exchange_spacing = 128;
 /// Measure swapD is over the tokens D to this many behind an exchange; the next one's own tokens are not among them.
 int last_behind(int distance);
-/// The number that the name of a measure ends in: 64 of swap64.
+/// Tokens of a window that the probe repetition lets the model read; the model writes the others.
+int prompt_of(int length);
+/// What wrote the tokens that a measure of the probe repetition looks at.
+enum class Writing { likeliest, drawn, text };
+Writing writing_of(std::string const& measure);
+/// The number in the name of a measure: 64 of swap64.
 int number_of(std::string const& measure);
 /// Every measure of any probe, once.
 std::vector<std::string> all_measures();

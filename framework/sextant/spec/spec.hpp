@@ -111,7 +111,7 @@ struct Tune : Steps {
   explicit operator bool() const { return amount.of != Amount::Of::none; }
 };
 
-enum class Probe { lm_loss, accuracy, passkey, attention, order, permutation, shift, streaming };
+enum class Probe { lm_loss, accuracy, passkey, attention, order, permutation, shift, streaming, repetition };
 
 /// What a loss in nat/byte is called after the one in nat/token.
 inline constexpr char const* per_byte = "_per_byte";
