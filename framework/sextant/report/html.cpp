@@ -3,6 +3,7 @@
 #include <sextant/report/html_page.hpp>
 #include <sextant/report/html_tables.hpp>
 #include <sextant/report/plots.hpp>
+#include <sextant/report/published.hpp>
 #include <sextant/report/table.hpp>
 #include <sextant/report/text.hpp>
 
@@ -144,6 +145,7 @@ std::string html_report(StudyView const& study) {
     header(page);
     claims_section(page);
     results(page);
+    published_section(page);
     plots_section(page);
     differences(page);
     other_measures(page);
