@@ -59,6 +59,7 @@ TEST_CASE("rounded: what it refuses", "[rounded][reject]") {
                     ContainsSubstring("frequencies are trained"));
   CHECK_THROWS_WITH(rope_with({{"table", std::string("int4")}}, "alibi"), ContainsSubstring("expected a rotary"));
   encoding::Choice const once{"rounded", {{"table", std::string("fp16")}}, {}};
-  CHECK_THROWS_WITH(encoding::Position({{{"rope", {}, {}}}, {once, once}, 64}, encoding::Registry::global(), heads_of(1, 8)),
-                    ContainsSubstring("rounded already"));
+  CHECK_THROWS_WITH(
+      encoding::Position({{{"rope", {}, {}}}, {once, once}, 64}, encoding::Registry::global(), heads_of(1, 8)),
+      ContainsSubstring("rounded already"));
 }

@@ -1,3 +1,4 @@
+#include <sextant/base/error.hpp>
 #include <sextant/claims/expression.hpp>
 
 #include <array>
@@ -149,6 +150,24 @@ TEST_CASE("expression: a test written out reads back to the same test", "[claims
   std::vector<std::string> twice;
   for (auto const& quantity : again.measured) twice.push_back(claims::write(quantity));
   CHECK(claims::write(again, twice) == written);
+}
+
+TEST_CASE("expression: a quantity alone is one, and no test", "[claims]") {
+  auto const quantity = claims::parse_measured(" lm_loss.mean @ 256 {encoding=rope} ");
+  CHECK(claims::write(quantity) == "lm_loss.mean @ 256 {encoding=rope}");
+  auto const fault = [](char const* text) {
+    try {
+      (void)claims::parse_measured(text);
+    } catch (Fault const& found) {
+      return sextant::text(found.at, ": ", found.what());
+    }
+    return std::string("nothing");
+  };
+  CHECK(fault("lm_loss.mean @ 256 < 2") ==
+        "19: found <, expected one quantity and no more, as in lm_loss.mean @ 1024 {encoding=rope}");
+  CHECK(fault("2.5") == "0: found 2, expected a quantity such as lm_loss.mean @ 1024 {encoding=rope}");
+  CHECK(fault("") == "0: found the end, expected a quantity such as lm_loss.mean @ 1024 {encoding=rope}");
+  CHECK(fault("lm_loss") == "7: found the end, expected . and a measure, as in lm_loss.mean @ 1024");
 }
 }  // namespace
 }  // namespace sextant

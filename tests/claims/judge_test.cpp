@@ -178,6 +178,69 @@ TEST_CASE("judge: what is missing is said, and never a verdict", "[claims]") {
   CHECK(reason(elsewhere, study) == "this tier cannot test it");
 }
 
+// One model that is given, read with two arms on documents of very different difficulty.
+HandMade given(std::size_t documents, double lead) {
+  HandMade out;
+  out.seeds = {0};
+  out.windows.clear();
+  for (std::size_t n = 0; n < documents; ++n) out.windows.push_back(static_cast<std::int64_t>(n));
+  out.loss = [=](std::string const& arm, std::int64_t, std::size_t, std::size_t document) {
+    return 3 + 0.3 * noise(document, 0, "document") + 0.01 * noise(document, 1, arm.c_str()) -
+           (arm == "alibi" ? lead : 0);
+  };
+  return out;
+}
+Outcome about(claims::Sample sample, claims::Claim const& made, HandMade const& study) {
+  return claims::judge({.list = {made}, .sample = sample}, hand_made(study)).outcomes.at(0);
+}
+
+TEST_CASE("judge: a model that is given is judged over documents, each once, by the paired test over them",
+          "[claims]") {
+  HandMade const study = given(8, 0.05);
+  for (By const by : {By::paired_t, By::paired_bootstrap}) {
+    auto const made = claim(loss_of("alibi") + " < " + loss_of("rope"), 0, "nat/token", by);
+    auto const found = about(claims::Sample::documents, made, study);
+    CHECK(found.verdict == Verdict::holds);
+    CHECK(found.seeds == 0);
+    CHECK(found.windows == 8);
+    std::vector<double> left, right;
+    for (std::size_t n = 0; n < 8; ++n) {
+      left.push_back(study.loss("alibi", 1024, 0, n));
+      right.push_back(study.loss("rope", 1024, 0, n));
+    }
+    auto const expected = statistics::paired(left, right);
+    CHECK_THAT(*found.effect, WithinRel(*expected.difference, 1e-9));
+    CHECK_THAT(found.interval->half(), WithinRel(expected.interval->half(), by == By::paired_t ? 1e-8 : 0.25));
+    CHECK(about(claims::Sample::seeds, made, study).verdict == Verdict::out_of_reach);
+  }
+}
+
+TEST_CASE("judge: four documents that agree hold nothing at one in twenty, five do", "[claims]") {
+  auto const made = claim(loss_of("alibi") + " < " + loss_of("rope"));
+  auto const four = about(claims::Sample::documents, made, given(4, 0.5));
+  CHECK(*four.p == 1.0 / 16);
+  CHECK(four.verdict == Verdict::undecided);
+  CHECK_THAT(four.reason, ContainsSubstring("these documents show neither"));
+  CHECK(about(claims::Sample::documents, made, given(5, 0.5)).verdict == Verdict::holds);
+  auto const one_of_them = about(claims::Sample::documents, made, given(1, 0.5));
+  CHECK(one_of_them.verdict == Verdict::out_of_reach);
+  CHECK_THAT(one_of_them.reason, ContainsSubstring("needs 2 documents or more"));
+  CHECK_THAT(about(claims::Sample::windows, made, given(1, 0.5)).reason, ContainsSubstring("needs 2 windows or more"));
+}
+
+TEST_CASE("judge: what the claims are about stays with them in the file", "[claims]") {
+  auto const group = hand_made(given(8, 0.05));
+  claims::Claims const list{.list = {claim(loss_of("alibi") + " < " + loss_of("rope"))},
+                            .sample = claims::Sample::documents};
+  auto const first = claims::to_group(claims::judge(list, group));
+  CHECK(first.attribute<std::string>("sample") == "documents");
+  auto const again = claims::judge(claims::claims_of(claims::from_group(first)), group);
+  CHECK(results::differences(claims::to_group(again), first).empty());
+  auto strange = first;
+  strange.set("sample", "moons");
+  CHECK_THROWS_WITH(claims::from_group(strange), ContainsSubstring("moons is none of seeds, windows, documents"));
+}
+
 TEST_CASE("judge: seeds that only one side has take no part", "[claims]") {
   auto group = hand_made(usual(0.2));
   group["runs"].groups.erase("rope-47");

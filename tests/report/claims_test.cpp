@@ -60,6 +60,23 @@ TEST_CASE("the table of claims has verdict, effect, interval, p and n, and says 
   CHECK_THAT(report::render(judgement(), report::Format::latex), ContainsSubstring("\\toprule"));
 }
 
+TEST_CASE("the table of claims about a given model counts documents and says what verdicts are about",
+          "[report][claims]") {
+  auto about = judgement();
+  about.sample = claims::Sample::documents;
+  for (auto& each : about.outcomes) {
+    each.sample = about.sample;
+    each.seeds = 0;
+    if (each.effect) each.windows = 8;
+  }
+  std::string const table = report::render(about, report::Format::terminal);
+  CHECK_THAT(table, ContainsSubstring("−0.250 to +0.500     0.030  8 documents"));
+  CHECK_THAT(table, ContainsSubstring("n: documents, each of which counts once. The model is given"));
+  CHECK_THAT(report::render(about, report::Format::json), ContainsSubstring("\"sample\": \"documents\""));
+  about.sample = claims::Sample::windows;
+  CHECK_THAT(report::render(about, report::Format::terminal), ContainsSubstring("n: windows of one text."));
+}
+
 TEST_CASE("CSV and JSON of claims hold every number, and nothing where there is none", "[report][claims]") {
   std::string const csv = report::render(judgement(), report::Format::csv);
   CHECK_THAT(csv, ContainsSubstring("far,claim <far> & more,lm_loss.mean @ 64 {encoding=a} < 2,holds,-0.125,-0.25,0.5,"

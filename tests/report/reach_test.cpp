@@ -25,7 +25,8 @@ void add_arm(StudyView& study, std::string const& name, std::vector<std::int64_t
       study.rows.push_back({text(name, s), static_cast<std::int64_t>(s), name, "none", "lm_loss", lengths[k], "tail64",
                             "loss", by_seed[s][k], not_a_number, 1, "nat/byte"});
 }
-RunView trained(std::string const& name, std::int64_t seed, double start, double slope, std::string const& lessons = "") {
+RunView trained(std::string const& name, std::int64_t seed, double start, double slope,
+                std::string const& lessons = "") {
   RunView run;
   run.id = text(name, seed);
   run.status = "done";
@@ -49,7 +50,8 @@ TEST_CASE("reach: the crossing is linear in the logarithm of the length", "[repo
   auto const never = reach_of({256, 512}, {0, -0.3}, 0.02);
   CHECK(never.length == 512);
   CHECK(never.open);
-  CHECK(reach_of({256, 512, 1024}, {0, 0.0, not_a_number}, 0.02).length == 512);  // a loss that is no number ends it at once
+  CHECK(reach_of({256, 512, 1024}, {0, 0.0, not_a_number}, 0.02).length ==
+        512);  // a loss that is no number ends it at once
   CHECK(reach_of({256, 512, 1024}, {0, 0.04, 0.0}, 0.02).length == Approx(256 * std::sqrt(2.0)));  // the first crossing
 }
 
@@ -111,7 +113,8 @@ TEST_CASE("learning: an arm that falls at half the rate takes twice the steps, a
   CHECK(learning_of(study, "nobody").empty());
 }
 
-TEST_CASE("plots: the effective length is drawn as rises, and pairs as differences with their signs", "[report][plots]") {
+TEST_CASE("plots: the effective length is drawn as rises, and pairs as differences with their signs",
+          "[report][plots]") {
   auto const study = test::synthetic_study();
   Chart const chart = make_plot(study, "effective_context");
   REQUIRE(chart.lines.size() > 2);
@@ -127,7 +130,8 @@ TEST_CASE("plots: the effective length is drawn as rises, and pairs as differenc
   for (std::size_t r = 0; r < n; ++r)
     for (std::size_t c = 0; c < n; ++c) {
       if (r == c) continue;
-      double const plain = *comparison.rows[r].cells.back().summary.mean - *comparison.rows[c].cells.back().summary.mean;
+      double const plain =
+          *comparison.rows[r].cells.back().summary.mean - *comparison.rows[c].cells.back().summary.mean;
       CHECK(panel.value[r * n + c] == Approx(plain).margin(1e-9));
     }
 }

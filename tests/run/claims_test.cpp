@@ -85,3 +85,39 @@ TEST_CASE("run: a study that claims nothing has nothing to check", "[run][claims
   CHECK(check.status == 2);
   CHECK(holds(check.output, "makes no claims"));
 }
+
+TEST_CASE("run: a model that is given and not trained is judged over windows; trained under one seed it is not",
+          "[run][claims]") {
+  test::TempFolder const folder;
+  std::string const model = std::string(std::getenv("SEXTANT_TEST_DATA")) + "/pretrained/tiny_llama.gguf";
+  std::string words;
+  Stream const stream(1, "words");
+  for (std::uint64_t i = 0; i < 6000; ++i) words += stream.below(2, i) ? "wind " : "stone ";
+  write_file_atomically(folder / "words.txt", words);
+  auto const verdicts = [&](std::string const& steps) {
+    fs::path const spec = folder / ("steps" + steps + ".yaml");
+    write_file_atomically(spec, "sextant: 1\nstudy: given\nmodel: {from: " + model +
+                                    "}\ndata: {corpus: " + (folder / "words.txt").string() + ", tokens: " + model +
+                                    ", split: {train: 0.5, test: 0.5}}\ntrain: {steps: " + steps +
+                                    ", length: 16, batch: 32 tokens, optimiser: {rate: 1e-4}, seeds: [0]}\n"
+                                    "evaluate: [{use: lm_loss, lengths: [32, 64], windows: 8}]\n"
+                                    "claims:\n  list:\n"
+                                    "    - {id: sane, test: 'lm_loss.mean @ 64 < 100'}\n"
+                                    "    - {id: plain, test: 'lm_loss.mean @ 64 < 100', by: paired_t}\n");
+    std::string const out = (folder / ("out" + steps)).string();
+    auto const run = test::sextant_program({"run", spec.string(), "-o", out});
+    INFO(run.output);
+    REQUIRE(run.status == 0);
+    CHECK(holds(run.output, "n: windows of one text.") == (steps == "0"));
+    auto const check = test::sextant_program({"check", out});
+    CHECK(holds(check.output, "n: windows of one text.") == (steps == "0"));
+    return results::read_group(fs::path(out) / "study.h5", "summary/claims");
+  };
+  auto const given = verdicts("0");
+  CHECK(given.texts("verdict") == std::vector<std::string>{"holds", "holds"});
+  CHECK(given.integers("n") == std::vector<std::int64_t>{0, 0});
+  CHECK(given.integers("windows") == std::vector<std::int64_t>{8, 8});
+  auto const trained = verdicts("1");
+  CHECK(trained.texts("verdict") == std::vector<std::string>{"out of reach", "out of reach"});
+  CHECK(holds(trained.texts("reason")[0], "one seed (0) has no spread"));
+}

@@ -1,10 +1,13 @@
 #include "made_up.hpp"
 
 #include <sextant/base/error.hpp>
+#include <sextant/spec/claims.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "support/temp_folder.hpp"
 
 namespace sextant {
 namespace {
@@ -133,6 +136,83 @@ TEST_CASE("claims: a spec without claims makes none", "[spec][claims]") {
   auto const spec = spec::read_spec(none, "f", {}, test::made_up_plugins());
   CHECK(spec.claims.empty());
   CHECK(spec.resolved.find("claims") == std::string::npos);
+}
+
+// A file of claims as `extend` takes it, held against the arms of the study above.
+claims::Claims load(std::string const& text) {
+  test::TempFolder const folder;
+  write_file_atomically(folder / "claims.yaml", text);
+  auto const arms = read(item("lm_loss.mean @ 64 {encoding=rope} < 2")).arms;
+  return spec::load_claims(folder / "claims.yaml", arms, test::made_up_plugins());
+}
+
+TEST_CASE("claims: a file of claims alone says what a spec says, and its faults have line and column",
+          "[spec][claims]") {
+  auto const found = load("claims:\n  family_error: 0.1\n  list:\n" +
+                          item("lm_loss.mean @ 128 {encoding=rope} == 2", ", margin: 5 %"));
+  CHECK(found.family_error == 0.1);
+  CHECK(found.list.at(0).settled == "lm_loss.mean @ 128 {encoding=rope, scaling=none} == 2");
+  CHECK(found.list[0].margin.units == "%");
+  auto const refused = [](std::string const& text, std::string const& message) {
+    CHECK_THROWS_MATCHES(load(text), Error, MessageMatches(ContainsSubstring(message)));
+  };
+  std::string const head = "claims:\n  list:\n";
+  refused(head + item("lm_loss.mean @ 128 {encoding=rop} < 2"),
+          "claims.yaml:3:49: claims.list.0.test: no arm has encoding rop; did you mean rope?");
+  refused(head + item("lm_loss.mean @ 1024 {encoding=rope} < 2"),
+          "not measured at 1024 tokens, expected one of 64, 128");
+  refused(head + item("lm_loss.mean @ 128 {encoding=rope} == 2"), "claims.list.0.margin is 0, expected more than 0");
+  refused(head + item("lm_loss.mean @ 128 {encoding=rope} < 2", ", reach: elsewhere"),
+          "claims.list.0.reach is elsewhere, and there is no tier but this one");
+  refused("list:\n" + item("lm_loss.mean @ 128 {encoding=rope} < 2"), "claims.yaml:1:1: expected a block `claims:`");
+  refused("claims:\n", "claims is empty");
+  refused(head + item("lm_loss.mean @ 128 {encoding=rope} < 2") + "study: other\n", "and nothing beside it");
+}
+
+std::string const published = R"(reference:
+  - title: Averages
+    source: A paper, table 1
+    units: "%"
+    values:
+      - {name: RoPE, value: 51.70, ours: "lm_loss.mean @ 128 {encoding=rope}"}
+      - {name: "far, far", value: -3, ours: "lm_loss.mean @ 1024 {encoding=rope}"}
+      - {name: FoX, value: 53}
+  - {title: Others, source: "B: paper", units: nat, values: [{name: RoPE, value: 1e-3}]}
+)";
+
+TEST_CASE("reference: published numbers keep their source, and each its arm of this tier", "[spec][reference]") {
+  auto const spec = read(item("lm_loss.mean @ 64 {encoding=rope} < 2") + published);
+  REQUIRE(spec.published.size() == 2);
+  auto const& first = spec.published[0];
+  CHECK(first.source == "A paper, table 1");
+  CHECK(first.units == "%");
+  REQUIRE(first.rows.size() == 3);
+  CHECK(first.rows[0].value == 51.7);
+  CHECK(first.rows[0].ours == "lm_loss.mean @ 128 {encoding=rope, scaling=none}");
+  CHECK(first.rows[1].ours.empty());  // a length of the article tier
+  CHECK(first.rows[2].ours.empty());
+  CHECK(spec.published[1].rows[0].value == 1e-3);
+  auto const article = read(item("lm_loss.mean @ 64 {encoding=rope} < 2") + published, {.tier = "article", .sets = {}});
+  CHECK(article.published[0].rows[1].ours == "lm_loss.mean @ 1024 {encoding=rope, scaling=none}");
+}
+
+TEST_CASE("reference: the resolved text of a spec reads back to the same numbers", "[spec][reference]") {
+  auto const spec = read(item("lm_loss.mean @ 64 {encoding=rope} < 2") + published, {.tier = "article", .sets = {}});
+  auto const again = spec::read_spec(spec.resolved, "f", {}, test::made_up_plugins());
+  REQUIRE(again.published.size() == 2);
+  for (std::size_t t = 0; t < 2; ++t) {
+    auto const &one = spec.published[t], &other = again.published[t];
+    CHECK(other.title == one.title);
+    CHECK(other.source == one.source);
+    CHECK(other.units == one.units);
+    REQUIRE(other.rows.size() == one.rows.size());
+    for (std::size_t r = 0; r < one.rows.size(); ++r) {
+      CHECK(other.rows[r].name == one.rows[r].name);
+      CHECK(other.rows[r].value == one.rows[r].value);
+      CHECK(other.rows[r].ours == one.rows[r].ours);
+    }
+  }
+  CHECK(read(item("lm_loss.mean @ 64 {encoding=rope} < 2")).resolved.find("reference") == std::string::npos);
 }
 }  // namespace
 }  // namespace sextant

@@ -10,6 +10,7 @@ namespace sextant {
 namespace {
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
+using statistics::Drawn;
 using statistics::Evidence;
 using statistics::Panel;
 using test::difference;
@@ -110,12 +111,47 @@ TEST_CASE("evidence: pairs that never differ decide at once, one seed never does
   CHECK_THROWS_AS(statistics::bootstrap(narrow, test::itself), Error);
 }
 
+TEST_CASE("evidence: where the model is given, the test is the paired one over windows", "[statistics]") {
+  auto const& given = test::statistics_data()["panels"][0];
+  Panel const panel = test::panel_of(given["a"], given["b"]);
+  std::vector<double> left(panel.windows), right(panel.windows);
+  for (std::size_t s = 0; s < panel.seeds; ++s)
+    for (std::size_t w = 0; w < panel.windows; ++w) {
+      left[w] += panel.at(0, s, w) / static_cast<double>(panel.seeds);
+      right[w] += panel.at(1, s, w) / static_cast<double>(panel.seeds);
+    }
+  auto const expected = statistics::paired(left, right);
+  auto const t = statistics::student(panel, difference, Drawn::windows);
+  CHECK_THAT(t.effect, WithinRel(*expected.difference, 1e-9));
+  CHECK_THAT(t.interval(0.95).low, WithinRel(expected.interval->low, 1e-8));
+  double const likely = std::min(t.p_below(0), t.p_above(0));
+  CHECK_THAT(likely, WithinRel(std::max(*expected.p / 2, std::exp2(-static_cast<double>(panel.windows))), 1e-7));
+  auto const drawn = statistics::bootstrap(panel, difference, 20000, Drawn::windows).interval(0.95);
+  CHECK_THAT(drawn.half(), WithinRel(expected.interval->half(), 0.1));
+}
+
+TEST_CASE("evidence: one seed is enough where it is given, and n documents never say more than that all agree",
+          "[statistics]") {
+  Panel const alike{.quantities = 1, .seeds = 1, .windows = 4, .values = {0.30, 0.31, 0.29, 0.30}};
+  for (auto const& evidence : {statistics::student(alike, test::itself, Drawn::windows),
+                               statistics::bootstrap(alike, test::itself, 9999, Drawn::windows)}) {
+    CHECK(evidence.p_above(0) == 1.0 / 16);
+    CHECK(evidence.p_below(0) > 0.99);
+  }
+  Panel const flat{.quantities = 1, .seeds = 1, .windows = 8, .values = std::vector<double>(8, 0.25)};
+  CHECK(statistics::student(flat, test::itself, Drawn::windows).p_above(0) == 1.0 / 256);
+  Panel const one{.quantities = 1, .seeds = 1, .windows = 1, .values = {1.0}};
+  CHECK_THROWS_AS(statistics::student(one, test::itself, Drawn::windows), Error);
+  CHECK_THROWS_AS(statistics::bootstrap(one, test::itself, 99, Drawn::windows), Error);
+}
+
 // Share of simulated panels whose interval holds the truth.
-double coverage(std::size_t seeds, std::size_t windows, test::Scatter const& scatter, int panels) {
+double coverage(std::size_t seeds, std::size_t windows, test::Scatter const& scatter, int panels,
+                Drawn drawn = Drawn::seeds_and_windows) {
   int hits = 0;
   for (int k = 0; k < panels; ++k) {
     Panel const panel = test::simulated(seeds, windows, 0.3, scatter, static_cast<std::uint64_t>(k));
-    hits += statistics::bootstrap(panel, test::itself, 299).interval(0.95).contains(0.3);
+    hits += statistics::bootstrap(panel, test::itself, 299, drawn).interval(0.95).contains(0.3);
   }
   return static_cast<double>(hits) / panels;
 }
@@ -131,6 +167,24 @@ TEST_CASE("bootstrap: simulated intervals hold the truth at their level, whereve
   CHECK(coverage(3, 16, {.window = 1}, 300) <= 0.98);
   CHECK(coverage(5, 8, {.seed = 0.3, .window = 1, .rest = 0.5}, 300) >= from);
   CHECK(coverage(3, 16, {.rest = 1}, 300) >= 0.95);
+}
+
+TEST_CASE(
+    "bootstrap: simulated intervals over eight documents hold the truth at their level, also where a few stand out",
+    "[statistics][simulation]") {
+  CHECK(coverage(1, 8, {.window = 1}, 300, Drawn::windows) >= 0.92);
+  CHECK(coverage(1, 8, {.window = 1}, 300, Drawn::windows) <= 0.98);
+  // Documents whose effects are skewed (a chi-squared of four, less its mean): what the level then is.
+  int hits = 0, panels = 600;
+  for (int k = 0; k < panels; ++k) {
+    Panel panel{.quantities = 1, .seeds = 1, .windows = 8, .values = std::vector<double>(8)};
+    Stream const normal(11, "skewed");
+    for (std::size_t w = 0; w < 8; ++w)
+      for (std::size_t i = 0; i < 4; ++i)
+        panel.values[w] += std::pow(normal.normal(w * 4 + i, static_cast<std::uint64_t>(k)), 2) - 1;
+    hits += statistics::bootstrap(panel, test::itself, 299, Drawn::windows).interval(0.95).contains(0);
+  }
+  CHECK(hits >= 0.87 * panels);
 }
 
 // Share of simulated lists in which a claim that sits exactly on its bound is said to hold.
@@ -159,6 +213,27 @@ TEST_CASE("a list of claims that are all false on the edge: one is said to hold 
   // Three standard errors above 0.05 are 0.065 for 2000 lists and 0.087 for 300.
   CHECK(false_claims(2000, 5, [](Panel const& p) { return statistics::student(p, test::itself); }) <= 0.065);
   CHECK(false_claims(300, 3, [](Panel const& p) { return statistics::bootstrap(p, test::itself, 299); }) <= 0.087);
+}
+
+TEST_CASE(
+    "a list of claims over eight documents that are all false on the edge: one is said to hold in at most a twentieth",
+    "[statistics][simulation]") {
+  int wrong = 0, lists = 300;
+  for (int k = 0; k < lists; ++k) {
+    std::vector<double> p;
+    auto const draw = static_cast<std::uint64_t>(k);
+    Panel const shared = test::simulated(1, 8, 0, {.window = 0.5}, 200000 + draw);
+    for (std::uint64_t c = 0; c < 3; ++c) {
+      Panel panel = test::simulated(1, 8, 0, {.window = 0.5}, draw * 3 + c);
+      for (std::size_t i = 0; i < panel.values.size(); ++i) panel.values[i] -= shared.values[i];
+      p.push_back(statistics::bootstrap(panel, test::itself, 499, Drawn::windows).p_below(0));
+    }
+    bool any = false;
+    for (double const adjusted : statistics::holm(p)) any = any || adjusted <= 0.05;
+    wrong += any;
+  }
+  CHECK(wrong <= 0.087 * lists);  // three standard errors above 0.05
+  CHECK(wrong > 0);
 }
 
 TEST_CASE("resampling three seeds as if they were many would not keep the level, which is why it is not done",

@@ -14,6 +14,14 @@ enum class By {
   paired_t,          ///< over seeds alone: the windows are taken as they are
 };
 
+/// What a study's numbers are a sample of, and so what its claims are about. Where the model is given, both ways of By run
+/// over the text alone.
+enum class Sample {
+  seeds,      ///< models that are trained or drawn under other seeds, on other windows
+  windows,    ///< one model that is given, on other windows of this text
+  documents,  ///< one model that is given, on other documents like these; each counts once
+};
+
 /// How far the sides must be apart, or how near. A margin in % is one of the right side.
 struct Margin {
   double value = 0;
@@ -35,12 +43,14 @@ struct Claim {
 struct Claims {
   double family_error = 0.05;
   std::vector<Claim> list;
+  Sample sample = Sample::seeds;
   bool empty() const { return list.empty(); }
 };
 
 enum class Verdict { holds, fails, undecided, out_of_reach };
 std::string name_of(Verdict verdict);  ///< "holds", "fails", "undecided", "out of reach"
 std::string name_of(By by);
+std::string name_of(Sample sample);  ///< "seeds", "windows", "documents"
 
 /// What came of a claim. The numbers are of the relation that is hardest to meet; empty when there is nothing to test.
 struct Outcome {
@@ -52,7 +62,9 @@ struct Outcome {
   std::optional<double> p;                       ///< of the claim being false
   std::optional<double> p_adjusted;              ///< after Holm's correction over the claims that could be tested
   std::optional<double> p_against;               ///< of the claim being true, after the same correction
-  int seeds = 0, windows = 0;
+  Sample sample = Sample::seeds;
+  int seeds = 0;             ///< that were paired; 0 where the sample are not seeds
+  int windows = 0;           ///< or documents; 0 where the test takes them as they are
   std::size_t relation = 0;  ///< which of the test's relations the numbers are of
   std::string units;         ///< of effect and interval
 };
@@ -60,6 +72,7 @@ struct Outcome {
 struct Judgement {
   double family_error = 0.05;
   std::vector<Outcome> outcomes;
+  Sample sample = Sample::seeds;
 };
 
 /// The measure that a column pair of summary/results is called by in a test: the region when the metric is a loss, else

@@ -34,6 +34,7 @@ std::optional<double> given(double value) { return std::isnan(value) ? std::null
 results::Group to_group(Judgement const& judgement) {
   results::Group out;
   out.set("family_error", judgement.family_error);
+  if (judgement.sample != Sample::seeds) out.set("sample", name_of(judgement.sample));
   auto const words = [&](char const* name, char const* what, auto get) { out.put(name, column(judgement, get), what); };
   auto const number = [&](char const* name, char const* units, char const* what, auto get) {
     auto const values = column(judgement, [&](Outcome const& o) -> double { return get(o).value_or(none); });
@@ -59,9 +60,9 @@ results::Group to_group(Judgement const& judgement) {
   number("p_against", "1", "p-value of the claim being true, after the same correction",
          [](Outcome const& o) { return o.p_against; });
   out.put("n", column(judgement, [](Outcome const& o) -> std::int64_t { return o.seeds; }), "1",
-          "seeds that were paired");
+          "seeds that were paired; 0: the model is given");
   out.put("windows", column(judgement, [](Outcome const& o) -> std::int64_t { return o.windows; }), "1",
-          "windows of text that were paired; 0: the test takes them as they are");
+          "windows of text, or documents, that were paired; 0: the test takes them as they are");
   out.put("relation", column(judgement, [](Outcome const& o) { return static_cast<std::int64_t>(o.relation); }), "1",
           "which relation of the test the numbers are of");
   words("test", "the test as written", [](Outcome const& o) { return o.claim.test; });
@@ -78,6 +79,8 @@ results::Group to_group(Judgement const& judgement) {
 Judgement from_group(results::Group const& group) {
   Judgement out;
   out.family_error = group.attribute<double>("family_error");
+  out.sample = named(group.attribute<std::string>("sample", name_of(Sample::seeds)),
+                     {Sample::seeds, Sample::windows, Sample::documents}, group.where + "/sample");
   results::Shape const shape{group.texts("id").size()};
   auto const words = [&](char const* name) { return group.values<std::string>(name, shape); };
   auto const numbers = [&](char const* name) { return group.values<double>(name, shape); };
@@ -94,6 +97,7 @@ Judgement from_group(results::Group const& group) {
                .by = named(words("by")[i], {By::paired_bootstrap, By::paired_t}, group.where + "/by")};
     o.verdict = named(words("verdict")[i], {Verdict::holds, Verdict::fails, Verdict::undecided, Verdict::out_of_reach},
                       group.where + "/verdict");
+    o.sample = out.sample;
     o.reason = words("reason")[i];
     o.effect = given(numbers("effect")[i]);
     if (!std::isnan(numbers("low")[i])) o.interval = {numbers("low")[i], numbers("high")[i]};
@@ -112,6 +116,7 @@ Judgement from_group(results::Group const& group) {
 Claims claims_of(Judgement const& judgement) {
   Claims out;
   out.family_error = judgement.family_error;
+  out.sample = judgement.sample;
   for (auto const& outcome : judgement.outcomes) out.list.push_back(outcome.claim);
   return out;
 }

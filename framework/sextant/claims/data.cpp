@@ -38,8 +38,8 @@ Series from_table(Measured const& quantity, results::ResultTable const& rows) {
   return out;
 }
 
-// A value a window, from eval/<probe>/<measure>_by_window of the runs.
-Series from_windows(Measured const& quantity, Group const& runs, Series const& table) {
+// A value a window, from eval/<probe>/<measure>_by_window of the runs. `instead`: what else can be done where there is none.
+Series from_windows(Measured const& quantity, Group const& runs, Series const& table, char const* instead) {
   Series out;
   out.units = table.units;
   std::string const name = quantity.measure.text + "_by_window";
@@ -51,7 +51,7 @@ Series from_windows(Measured const& quantity, Group const& runs, Series const& t
     if (!eval) continue;
     if (!eval->has_array(name) || !eval->has_array("window")) {
       out.missing = text("the study holds no ", name, " of ", quantity.probe.text,
-                         ": it was measured before windows were kept; run it again, or test by paired_t");
+                         ": it was measured before windows were kept; run it again", instead);
       continue;
     }
     auto const lengths = eval->integers("length"), windows = eval->integers("window");
@@ -108,13 +108,15 @@ Data joined(std::vector<Series> const& series, Test const& test) {
 }
 }  // namespace
 
-Data data_of(Test const& settled, By by, Group const& study) {
+Data data_of(Test const& settled, By by, Sample sample, Group const& study) {
+  bool const windows = by == By::paired_bootstrap || sample != Sample::seeds;
+  char const* const instead = sample == Sample::seeds ? ", or test by paired_t" : "";
   auto const rows = results::table(study.group("summary/results"));
   std::vector<Series> series;
   for (auto const& quantity : settled.measured) {
     Series one = from_table(quantity, rows);
     if (one.by_seed.empty()) one.missing = write(quantity) + " has not been measured";
-    if (one.missing.empty() && by == By::paired_bootstrap) one = from_windows(quantity, study.group("runs"), one);
+    if (one.missing.empty() && windows) one = from_windows(quantity, study.group("runs"), one, instead);
     if (one.by_seed.empty()) {
       Data none;
       none.missing = one.missing.empty() ? write(quantity) + " has no values by window" : one.missing;

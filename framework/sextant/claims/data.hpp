@@ -14,9 +14,9 @@ struct Data {
   std::string missing;  ///< empty when the panel can be used
 };
 
-/// `settled` is a test whose quantities name encoding and scaling. With paired_bootstrap a value a window, with paired_t
-/// one a seed. A quantity that is not there, seeds or windows that are not shared, and values that are not finite are
+/// `settled` is a test whose quantities name encoding and scaling. A value a window (or document); one a seed with paired_t
+/// where seeds are the sample. A quantity that is not there, seeds or windows that are not shared, and values that are not finite are
 /// said in `missing`.
-Data data_of(Test const& settled, By by, results::Group const& study);
+Data data_of(Test const& settled, By by, Sample sample, results::Group const& study);
 
 }  // namespace sextant::claims

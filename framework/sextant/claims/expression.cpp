@@ -28,6 +28,13 @@ class Parser {
     return std::move(out_);
   }
 
+  Measured alone() {
+    if (!letter(next())) fail_here("expected a quantity such as lm_loss.mean @ 1024 {encoding=rope}");
+    quantity(word());
+    if (next() != '\0') fail_here("expected one quantity and no more, as in lm_loss.mean @ 1024 {encoding=rope}");
+    return std::move(out_.measured[0]);
+  }
+
  private:
   void skip() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n')) ++at_;
@@ -221,6 +228,7 @@ std::string_view symbol(Relation relation) {
 }
 
 Test parse(std::string_view text) { return Parser(text).test(); }
+Measured parse_measured(std::string_view text) { return Parser(text).alone(); }
 
 double value_of(Term const& side, std::span<double const> measured) {
   using enum Term::Kind;

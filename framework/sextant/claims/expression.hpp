@@ -68,6 +68,8 @@ class Fault : public std::runtime_error {
 
 /// Throws Fault with what was found and what was expected. Chains must run one way: a < b <= c, never a < b > c.
 Test parse(std::string_view text);
+/// A quantity that stands alone, without a relation. Throws Fault.
+Measured parse_measured(std::string_view text);
 
 /// The side's value, given one number for each measured quantity of the test.
 double value_of(Term const& side, std::span<double const> measured);

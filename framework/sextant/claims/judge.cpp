@@ -30,12 +30,18 @@ PValues p_values(Evidence const& evidence, Link const& link) {
   return {};
 }
 
-Evidence evidence_of(Data const& data, Test const& test, Link const& link, By by) {
+Evidence evidence_of(Data const& data, Test const& test, Link const& link, By by, Sample sample) {
   auto const effect = effect_of(test, link);
-  return by == By::paired_t ? statistics::student(data.panel, effect) : statistics::bootstrap(data.panel, effect);
+  auto const drawn = sample == Sample::seeds ? statistics::Drawn::seeds_and_windows : statistics::Drawn::windows;
+  return by == By::paired_t ? statistics::student(data.panel, effect, drawn)
+                            : statistics::bootstrap(data.panel, effect, 9999, drawn);
 }
 
-std::string too_few(Data const& data, By by) {
+std::string too_few(Data const& data, By by, Sample sample) {
+  if (sample != Sample::seeds)
+    return data.panel.windows >= 2 ? ""
+                                   : text("one of the ", name_of(sample), " has no spread: a verdict needs 2 ",
+                                          name_of(sample), " or more");
   if (data.panel.seeds < 2)
     return text("one seed (", data.seeds.at(0), ") has no spread: a verdict needs 2 seeds or more");
   if (by == By::paired_bootstrap && data.panel.windows < 2)
@@ -59,22 +65,24 @@ void take_link(Outcome& out, std::size_t index, std::vector<Link> const& links, 
 }
 
 /// Verdict and numbers of one claim, apart from the corrections.
-Outcome tested(Claim const& claim, results::Group const& study, double family_error) {
+Outcome tested(Claim const& claim, Sample sample, results::Group const& study, double family_error) {
   Outcome out;
   out.claim = claim;
+  out.sample = sample;
   out.reason = claim.missing;
   if (!out.reason.empty()) return out;
   Test const test = parse(claim.settled);
-  Data const data = data_of(test, claim.by, study);
-  out.seeds = static_cast<int>(data.panel.seeds);
-  out.windows = claim.by == By::paired_bootstrap ? static_cast<int>(data.panel.windows) : 0;
-  out.reason = data.missing.empty() ? too_few(data, claim.by) : data.missing;
+  Data const data = data_of(test, claim.by, sample, study);
+  bool const given = sample != Sample::seeds;
+  out.seeds = given ? 0 : static_cast<int>(data.panel.seeds);
+  out.windows = given || claim.by == By::paired_bootstrap ? static_cast<int>(data.panel.windows) : 0;
+  out.reason = data.missing.empty() ? too_few(data, claim.by, sample) : data.missing;
   if (!out.reason.empty()) return out;
   auto const links = links_of(test, claim.margin);
   out.units = claim.margin.relative() ? "%" : units_of(test.sides[0], data.units);
   if (out.units.empty()) out.units = units_of(test.sides[1], data.units);
   for (std::size_t i = 0; i < links.size(); ++i)
-    take_link(out, i, links, evidence_of(data, test, links[i], claim.by), 1 - family_error);
+    take_link(out, i, links, evidence_of(data, test, links[i], claim.by, sample), 1 - family_error);
   out.p_against = std::min(1.0, *out.p_against * static_cast<double>(links.size()));
   return out;
 }
@@ -122,10 +130,12 @@ double slack(double effect, Link const& link) {
 Judgement judge(Claims const& claims, results::Group const& study) {
   Judgement out;
   out.family_error = claims.family_error;
+  out.sample = claims.sample;
+  std::string const drawn = claims.sample == Sample::seeds ? "seeds and windows" : name_of(claims.sample);
   std::vector<double> p, against;
   std::vector<std::size_t> of;
   for (auto const& claim : claims.list) {
-    out.outcomes.push_back(tested(claim, study, claims.family_error));
+    out.outcomes.push_back(tested(claim, claims.sample, study, claims.family_error));
     if (!out.outcomes.back().p) continue;
     of.push_back(out.outcomes.size() - 1);
     p.push_back(*out.outcomes.back().p);
@@ -140,10 +150,11 @@ Judgement judge(Claims const& claims, results::Group const& study) {
                   : against_adjusted[i] <= claims.family_error ? Verdict::fails
                                                                : Verdict::undecided;
     if (one.verdict != Verdict::undecided) continue;
-    one.reason = "these seeds and windows show neither the claim nor its opposite";
+    one.reason = text("these ", drawn, " show neither the claim nor its opposite");
     if (!hopeless(one)) continue;
     one.verdict = Verdict::out_of_reach;
-    one.reason = "too few seeds or windows for the margin: around any difference the interval would reach past it";
+    one.reason = text("too few ", claims.sample == Sample::seeds ? "seeds or windows" : drawn,
+                      " for the margin: around any difference the interval would reach past it");
   }
   return out;
 }
@@ -153,6 +164,11 @@ std::string name_of(Verdict verdict) {
   return names[static_cast<int>(verdict)];
 }
 std::string name_of(By by) { return by == By::paired_t ? "paired_t" : "paired_bootstrap"; }
+
+std::string name_of(Sample sample) {
+  static constexpr char const* names[] = {"seeds", "windows", "documents"};
+  return names[static_cast<int>(sample)];
+}
 
 std::string measure_name(std::string const& region, std::string const& metric) {
   if (metric == "loss") return region;

@@ -21,11 +21,13 @@ std::optional<int> seeds_of(Link const& link, double effect, Spread const& sprea
   return statistics::seeds_needed(spread, power, plan.power, most_seeds);
 }
 
-void plan_claim(SeedPlan& plan, Claim const& claim, results::Group const& study) {
+void plan_claim(SeedPlan& plan, Claim const& claim, Sample sample, results::Group const& study) {
   plan.reason = claim.missing;
+  if (plan.reason.empty() && sample != Sample::seeds)
+    plan.reason = text("the model is given, and no seed changes it: more ", name_of(sample), " would help");
   if (!plan.reason.empty()) return;
   Test const test = parse(claim.settled);
-  Data const data = data_of(test, claim.by, study);
+  Data const data = data_of(test, claim.by, sample, study);
   plan.reason = data.missing.empty() && data.panel.seeds < 2
                     ? text("the study has one seed (", data.seeds[0], "), which shows no scatter")
                     : data.missing;
@@ -60,7 +62,7 @@ std::vector<SeedPlan> plan_seeds(Claims const& claims, results::Group const& stu
     plan.id = claim.id;
     plan.power = power;
     plan.level = claims.family_error / static_cast<double>(claims.list.size());
-    plan_claim(plan, claim, study);
+    plan_claim(plan, claim, claims.sample, study);
     out.push_back(std::move(plan));
   }
   return out;

@@ -1,12 +1,16 @@
 // extend: a pretrained model read past the length it was trained at, under every scaling asked for, tuned or not.
 #include <sextant/base/file.hpp>
 #include <sextant/base/session.hpp>
+#include <sextant/claims/judge.hpp>
 #include <sextant/cli/specs.hpp>
 #include <sextant/cli/subjects.hpp>
+#include <sextant/extend/claims.hpp>
 #include <sextant/extend/tables.hpp>
 #include <sextant/extend/tune.hpp>
 #include <sextant/pretrained/store.hpp>
+#include <sextant/report/claims.hpp>
 #include <sextant/run/stop.hpp>
+#include <sextant/spec/claims.hpp>
 #include <sextant/spec/number.hpp>
 #include <sextant/tasks/corpus.hpp>
 #include <sextant/tasks/token_documents.hpp>
@@ -28,6 +32,7 @@ struct Arguments {
   std::vector<std::string> with, lengths;
   std::string to, precision = "fp32";
   int tail = 512, depths = 4, rows = 16;
+  std::string claims;  ///< a file
   std::string tune, tune_length, tune_on;
   int tune_rows = 0, tune_warmup = 20, tune_save = 0;
   std::int64_t tune_seed = 0;
@@ -140,20 +145,30 @@ void run(Arguments const& a, Context& context) {
   auto const arms = extend::make_arms(subject, scalings, settings, registry, tuning ? &*tuning : nullptr);
   results::Store const store(a.output.empty() ? fs::path("results") / ("extend-" + subject.name) : fs::path(a.output));
   extend::Work const work{subject, documents, arms, settings, registry, tuning ? &*tuning : nullptr, &store};
+  claims::Claims claims;
+  if (!a.claims.empty())
+    claims =
+        extend::about_documents(spec::load_claims(a.claims, extend::claimable(work), catalogue_of(registry)), arms);
   auto const stages = extend::stages_of(work);
   run::catch_signals();
   to_the_end(context, [&] { extend::carry_out(exec, stages, store, a.quiet); });
   auto facts = facts_of(work);
   facts["with"] = a.with, facts["precision"] = a.precision;
   if (tuning) facts["tune"] = facts_of_tuning(*tuning);
-  auto const file =
+  auto file =
       file_of({"extend-" + subject.name,
                text(subject.name, ": ", subject.position.trained_length, " tokens stretched to ", settings.longest()),
                text("What does each scaling do to a trained model that is read past its length, ",
                     tuning ? "before and after tuning?" : "without tuning?"),
                facts.dump(2) + "\n", started},
               work, stages, store, context);
-  publish(file, extend::tables_of(file), store, context);
+  auto tables = extend::tables_of(file);
+  if (!claims.empty()) {
+    auto const judgement = claims::judge(claims, file);
+    file["summary"]["claims"] = claims::to_group(judgement);
+    tables.push_back(report::claims_table(judgement));
+  }
+  publish(file, tables, store, context);
   for (auto const& arm : arms)
     if (!arm.weights.empty() && store.done(arm.weights))
       fmt::print(stderr, "{}: {}\n", arm.label, extend::weights_file(store, arm).string());
@@ -167,6 +182,7 @@ void add_extend(CLI::App& app, Context& context) {
        "extend smollm2 --corpus faq --documents 8 --with linear,ntk,yarn,dynamic --to 16384",
        "extend model.gguf --text a.txt b.txt --with '{use: yarn, factor: 2}' dynamic --lengths 4096 8192 12288 16384",
        "extend smollm2 --text book.txt --with ntk --depths 0 --rows 0 --json",
+       "extend smollm2 --corpus faq --with linear,yarn --to 16384 --claims claims.yaml",
        "extend smollm2 --corpus faq --documents 4 --with linear,yarn --to 16384 --tune 2e6 --tune-length 4096"});
   auto const a = std::make_shared<Arguments>();
   command
@@ -194,6 +210,10 @@ void add_extend(CLI::App& app, Context& context) {
       ->check(CLI::Range(0, 64));
   command->add_option("--rows", a->rows, "rows of attention looked at in every length; 0: none")
       ->check(CLI::Range(0, 1024));
+  command
+      ->add_option("--claims", a->claims,
+                   "a file with a block `claims:` as specs have it, judged over the documents of this study")
+      ->type_name("FILE");
   command
       ->add_option(
           "--tune", a->tune,

@@ -7,6 +7,7 @@
 #include <sextant/report/learning.hpp>
 #include <sextant/report/load.hpp>
 #include <sextant/report/plots.hpp>
+#include <sextant/report/published.hpp>
 #include <sextant/report/reach.hpp>
 #include <sextant/report/table.hpp>
 #include <sextant/results/file.hpp>
@@ -117,7 +118,7 @@ void add_check(CLI::App& app, Context& context) {
 void add_report(CLI::App& app, Context&) {
   struct Arguments {
     std::string file, output;
-    bool markdown = false, latex = false, csv = false;
+    bool markdown = false, latex = false, csv = false, reference = false;
   };
   auto* const command =
       add_command(app, "report", "The report page of a study, or its table as Markdown, LaTeX or CSV",
@@ -129,21 +130,28 @@ void add_report(CLI::App& app, Context&) {
   auto* const md = command->add_flag("--md", a->markdown, "the table as Markdown");
   auto* const latex = command->add_flag("--latex", a->latex, "the table as LaTeX")->excludes(md);
   command->add_flag("--csv", a->csv, "the numbers as CSV")->excludes(md)->excludes(latex);
+  command->add_flag(
+      "--reference", a->reference,
+      "published numbers beside ours alone, where the spec keeps some; with --md, --latex, --csv or as text");
   command->callback([a] {
     fs::path const file = study_file(a->file);
     auto const study = report::load_study(file);
-    if (a->markdown || a->latex || a->csv) {
+    auto const format = a->markdown ? report::Format::markdown
+                        : a->latex  ? report::Format::latex
+                        : a->csv    ? report::Format::csv
+                                    : report::Format::terminal;
+    if (a->reference) {
+      put(report::render_published(study, format, report::terminal_look(STDOUT_FILENO)), a->output);
+    } else if (format != report::Format::terminal) {
       report::CompareOptions options;
       options.baseline = report::default_baseline(study);
-      auto const format = a->markdown ? report::Format::markdown
-                          : a->latex  ? report::Format::latex
-                                      : report::Format::csv;
       std::string out = report::render(report::compare(study, options), format);
       if (study.claims && !a->csv) out = report::render(*study.claims, format) + "\n" + out;
       if (!a->csv)
         for (auto const& table :
              {report::reach_table(study), report::learning_table(study, report::default_baseline(study))})
           if (!table.rows.empty()) out += "\n" + report::render(table, format);
+      if (!study.published.empty() && !a->csv) out += "\n" + report::render_published(study, format);
       put(out, a->output);
     } else {
       put(report::html_report(study), a->output.empty() ? (file.parent_path() / "report.html").string() : a->output);

@@ -42,7 +42,7 @@ void keep_old_study(fs::path const& study, spec::Spec const& spec, plan::Plan co
   std::string why = "shows other stages", mark;
   try {
     mark = run::digest_of_file(study).plan;
-    if (mark == run::digest_of(plan, store, spec.claims).plan) return;
+    if (mark == run::digest_of(plan, store, spec).plan) return;
   } catch (Error const& error) {
     why = text("cannot be read (", error.what(), ")");
     mark = sha256_file(study);

@@ -44,9 +44,25 @@ std::string interval_text(Outcome const& outcome) {
 }
 
 std::string sample_text(Outcome const& outcome) {
+  if (outcome.sample != claims::Sample::seeds)
+    return outcome.windows == 0 ? std::string(missing)
+                                : cat({std::to_string(outcome.windows), " ", claims::name_of(outcome.sample)});
   if (outcome.seeds == 0) return std::string(missing);
   std::string const seeds = std::to_string(outcome.seeds);
   return outcome.windows == 0 ? seeds : cat({seeds, " × ", std::to_string(outcome.windows)});
+}
+
+std::string about_sample(claims::Sample sample) {
+  switch (sample) {
+    case claims::Sample::windows:
+      return "n: windows of one text. The model is given: verdicts are about it, on this text.";
+    case claims::Sample::documents:
+      return "n: documents, each of which counts once. The model is given: verdicts are about it, on documents like "
+             "these.";
+    case claims::Sample::seeds:
+      break;
+  }
+  return "n: seeds × windows.";
 }
 
 Table claims_table(Judgement const& judgement) {
@@ -72,9 +88,9 @@ Table claims_table(Judgement const& judgement) {
     if (!outcome.reason.empty()) note += cat({" ", claims::name_of(outcome.verdict), ": ", outcome.reason, "."});
     table.notes.push_back(std::move(note));
   }
-  table.notes.push_back(
-      cat({"n: seeds × windows. A claim holds, or fails, when its p-value or that of its opposite is at most ",
-           exact(judgement.family_error), " after Holm's correction over the list."}));
+  table.notes.push_back(cat({about_sample(judgement.sample),
+                             " A claim holds, or fails, when its p-value or that of its opposite is at most ",
+                             exact(judgement.family_error), " after Holm's correction over the list."}));
   return table;
 }
 
@@ -124,7 +140,9 @@ std::string claims_csv(Judgement const& judgement) {
 }
 
 std::string claims_json(Judgement const& judgement) {
-  nlohmann::json out{{"family_error", judgement.family_error}, {"claims", nlohmann::json::array()}};
+  nlohmann::json out{{"family_error", judgement.family_error},
+                     {"sample", claims::name_of(judgement.sample)},
+                     {"claims", nlohmann::json::array()}};
   for (auto const& o : judgement.outcomes)
     out["claims"].push_back({{"id", o.claim.id},
                              {"says", o.claim.says},

@@ -33,8 +33,11 @@ void claim_item(Xml& out, claims::Outcome const& outcome, std::string const& id,
 /// The effect with sign and units, as the board prints it.
 std::string effect_text(claims::Outcome const& outcome);
 std::string interval_text(claims::Outcome const& outcome);
-/// How many seeds were paired, and windows of text: "3 × 64".
+/// How many seeds were paired, and windows of text: "3 × 64"; where the model is given, "8 documents".
 std::string sample_text(claims::Outcome const& outcome);
+
+/// What n counts, and what verdicts are about.
+std::string about_sample(claims::Sample sample);
 
 /// The board: a claim a row, its verdict in a word and a sign, its interval against its bound. Nothing without claims.
 void claims_section(Page& page);

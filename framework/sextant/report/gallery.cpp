@@ -2,6 +2,7 @@
 #include <sextant/report/gallery.hpp>
 #include <sextant/report/html.hpp>
 #include <sextant/report/plots.hpp>
+#include <sextant/report/published.hpp>
 #include <sextant/report/text.hpp>
 
 #include <algorithm>
@@ -224,6 +225,7 @@ std::string readme(std::vector<Entry> const& entries, std::vector<Tested> const&
     out += cat({verdicts_of(study), " ", size_of(study), ".\n\n"});
     if (entry.figure) out += cat({"![", escape_markdown(title_of(*entry.figure)), "](", word_of(study), ".svg)\n\n"});
     if (!study.rows.empty()) out += cat({to_markdown(results_table(compare(study))), "\n"});
+    if (!study.published.empty()) out += cat({render_published(study, Format::markdown), "\n"});
     std::string const& folder = entry.exhibit->folder;
     if (!folder.empty()) out += cat({"Spec and study file: [", folder, "](", folder, ")\n\n"});
   }

@@ -4,6 +4,7 @@
 #include <sextant/report/html_tables.hpp>
 #include <sextant/report/learning.hpp>
 #include <sextant/report/plots.hpp>
+#include <sextant/report/published.hpp>
 #include <sextant/report/reach.hpp>
 #include <sextant/report/table.hpp>
 #include <sextant/report/text.hpp>
@@ -165,6 +166,7 @@ std::string html_report(StudyView const& study) {
     header(page);
     claims_section(page);
     results(page);
+    published_section(page);
     plots_section(page);
     differences(page);
     derived(page);

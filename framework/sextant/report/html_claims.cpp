@@ -107,11 +107,13 @@ void claim_item(Xml& out, Outcome const& outcome, std::string const& id, std::st
 void claims_section(Page& page) {
   auto const& judgement = page.study.claims;
   if (!judgement) return;
+  bool const given = judgement->sample != claims::Sample::seeds;
   auto const scope = page.section("claims", "Claims",
                                   cat({"What the study set out to show: ", verdict_count(*judgement),
                                        ". Dot and line: effect with its ", exact(100 * (1 - judgement->family_error)),
                                        " % interval; thin line: zero; dashes: what the claim must keep to. ",
-                                       "Verdicts are corrected over the list (Holm)."}));
+                                       "Verdicts are corrected over the list (Holm).",
+                                       given ? cat({" ", about_sample(judgement->sample)}) : std::string()}));
   {
     auto const list = page.out.element("ul", {{"class", "claims"}});
     for (auto const& outcome : judgement->outcomes) claim_item(page.out, outcome, "claim-" + outcome.claim.id);

@@ -63,7 +63,8 @@ std::string cell_text(LearningCell const& cell) {
   if (cell.seeds == 0) return std::string(missing);
   if (!cell.ratio) return "never";
   std::string out = percent(*cell.ratio);
-  if (cell.interval) out += cat({" (", with_sign(100 * (cell.interval->low - 1), 0), " to ", percent(cell.interval->high), ")"});
+  if (cell.interval)
+    out += cat({" (", with_sign(100 * (cell.interval->low - 1), 0), " to ", percent(cell.interval->high), ")"});
   if (cell.never > 0) out += cat({", never in ", std::to_string(cell.never), " of ", std::to_string(cell.seeds)});
   return out;
 }
@@ -144,7 +145,8 @@ Table learning_table(StudyView const& study, std::string const& baseline) {
   Table table;
   auto const rows = learning_of(study, baseline);
   if (rows.empty()) return table;
-  table.title = cat({"Learning speed: steps that an arm takes to the training loss that ", baseline, " has after so many"});
+  table.title =
+      cat({"Learning speed: steps that an arm takes to the training loss that ", baseline, " has after so many"});
   table.columns.push_back({"encoding", Align::left});
   for (auto const& cell : rows.front().cells)
     table.columns.push_back({cat({fixed(cell.baseline_steps, 0), " steps, loss ", fixed(cell.loss, 2)})});
@@ -154,7 +156,8 @@ Table learning_table(StudyView const& study, std::string const& baseline) {
     table.rows.push_back(std::move(cells));
   }
   table.notes = {
-      "More steps than the baseline: +. Losses are means over a fortieth of the steps, made to fall by isotonic regression, and "
+      "More steps than the baseline: +. Losses are means over a fortieth of the steps, made to fall by isotonic "
+      "regression, and "
       "compared seed by seed: equal seeds read the same batches. Geometric mean and Student-t interval over seeds."};
   return table;
 }

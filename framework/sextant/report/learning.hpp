@@ -26,11 +26,11 @@ std::optional<double> step_at(BinnedLoss const& falling, double loss);
 
 /// Of an arm: what it takes to the baseline's loss after a share of the baseline's steps.
 struct LearningCell {
-  double baseline_steps = 0;           ///< mean over seeds
-  double loss = 0;                     ///< of the baseline then, mean over seeds
-  int seeds = 0, never = 0;            ///< seeds of both; those in which the arm does not come so low
-  std::optional<double> ratio;         ///< steps of the arm over steps of the baseline, geometric mean over the seeds that do
-  std::optional<Interval> interval;    ///< Student's, of the logarithm
+  double baseline_steps = 0;    ///< mean over seeds
+  double loss = 0;              ///< of the baseline then, mean over seeds
+  int seeds = 0, never = 0;     ///< seeds of both; those in which the arm does not come so low
+  std::optional<double> ratio;  ///< steps of the arm over steps of the baseline, geometric mean over the seeds that do
+  std::optional<Interval> interval;  ///< Student's, of the logarithm
 };
 struct LearningRow {
   Arm arm;

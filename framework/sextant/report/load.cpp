@@ -211,6 +211,7 @@ StudyView load_study(fs::path const& path) {
   if (Group const* const search = root.find_group("search")) read_search(out, *search);
   if (Group const* const provenance = root.find_group("provenance")) read_provenance(out, *provenance);
   if (Group const* const claimed = root.find_group("summary/claims")) out.claims = claims::from_group(*claimed);
+  if (Group const* const published = root.find_group("reference")) out.published = claims::published_from(*published);
   out.spec_source = long_text(root, "spec/source");
   out.spec_resolved = long_text(root, "spec/resolved");
   return out;

@@ -75,12 +75,14 @@ std::optional<Chart> effective_context(StudyView const& study, Looks const& look
   chart.x = log2_axis(static_cast<double>(comparison.lengths.front()), static_cast<double>(comparison.lengths.back()),
                       12, "length [token]");
   chart.y = linear_axis(low, high, 6, with_units("rise of the loss", comparison.units));
-  chart.trained = Upright{static_cast<double>(*study.trained_length), cat({"trained at ", grouped(*study.trained_length)})};
+  chart.trained =
+      Upright{static_cast<double>(*study.trained_length), cat({"trained at ", grouped(*study.trained_length)})};
   chart.title = "Effective length: each arm against its own loss at the trained length";
   chart.description = cat({quantity->probe, " ", quantity->region, " loss less that of the same arm and seed at ",
                            grouped(*study.trained_length), " tokens, by length."});
   chart.caption =
-      "Where a line crosses the dotted one, the arm's effective length ends; a line below 0 gains from more context. What "
+      "Where a line crosses the dotted one, the arm's effective length ends; a line below 0 gains from more context. "
+      "What "
       "rises out of the picture is in the data behind it. Bands: 95 % Student-t interval over seeds.";
   return chart;
 }
@@ -89,7 +91,7 @@ namespace {
 /// Differences of all pairs of arms at one length, the upper triangle corrected together.
 struct Pairs {
   std::vector<Arm> arms;
-  std::vector<double> difference;                ///< [row, column], row minus column; NaN where there is none
+  std::vector<double> difference;                 ///< [row, column], row minus column; NaN where there is none
   std::vector<std::optional<double>> p_adjusted;  ///< likewise
 
   std::size_t at(std::size_t row, std::size_t column) const { return row * arms.size() + column; }

@@ -99,8 +99,8 @@ Table reach_table(StudyView const& study) {
   if (reaches.empty()) return table;
   auto const quantity = *reach_quantity(study);
   std::string const allowed = cat({fixed(reach_allowance, 2), " ", units_of(study, quantity)});
-  table.title = cat({"Effective length [token]: as far as ", quantity.probe, ", ", quantity.region, " loss, stays within ",
-                     allowed, " of the same arm's at ", grouped(*study.trained_length)});
+  table.title = cat({"Effective length [token]: as far as ", quantity.probe, ", ", quantity.region,
+                     " loss, stays within ", allowed, " of the same arm's at ", grouped(*study.trained_length)});
   table.columns = {{"encoding", Align::left}, {"effective length"}, {"95 % interval"}, {"seeds"}};
   bool open = false;
   for (auto const& reach : reaches) {
@@ -111,10 +111,12 @@ Table reach_table(StudyView const& study) {
                           {std::to_string(reach.seeds.size())}});
   }
   table.notes = {
-      "Between two measured lengths the loss is taken to rise linearly in the logarithm of the length; geometric mean and "
+      "Between two measured lengths the loss is taken to rise linearly in the logarithm of the length; geometric mean "
+      "and "
       "Student-t interval over seeds. An arm that gains nothing from far text may reach far too: hold its loss against "
       "the window control."};
-  if (open) table.notes.emplace_back("≥: within the allowance up to the longest length that was measured, in some seed.");
+  if (open)
+    table.notes.emplace_back("≥: within the allowance up to the longest length that was measured, in some seed.");
   return table;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <sextant/base/file.hpp>
 #include <sextant/claims/claim.hpp>
+#include <sextant/claims/published.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -111,7 +112,8 @@ struct StudyView {
   std::vector<Input> inputs;
   std::vector<std::string> sources;  ///< citations that the spec gives
   std::string spec_source, spec_resolved, diff;
-  std::optional<claims::Judgement> claims;  ///< as the file holds them
+  std::optional<claims::Judgement> claims;        ///< as the file holds them
+  std::vector<claims::PublishedTable> published;  ///< numbers of others that the spec keeps beside its own
   std::vector<std::string> controls;  ///< probes that repeat another with its context cut: what a plain window reaches
 
   bool is_control(std::string const& probe) const;

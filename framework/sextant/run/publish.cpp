@@ -76,7 +76,8 @@ std::vector<results::Run> runs_of(plan::Plan const& plan) {
 
 }  // namespace
 
-StudyDigest digest_of(plan::Plan const& plan, results::Store const& store, claims::Claims const& claims) {
+StudyDigest digest_of(plan::Plan const& plan, results::Store const& store, spec::Spec const& spec) {
+  auto const& claims = spec.claims;
   std::string ids, states;
   auto const add = [&](std::string const& id) {
     ids += id + "\n";
@@ -85,9 +86,15 @@ StudyDigest digest_of(plan::Plan const& plan, results::Store const& store, claim
   for (auto const& stage : plan.train) add(stage.id);
   for (auto const& stage : plan.evaluate) add(stage.id);
   if (!claims.empty()) states += text("claims ", claims.family_error, "\n");
+  if (!claims.empty() && claims.sample != claims::Sample::seeds) states += text("of ", name_of(claims.sample), "\n");
   for (auto const& claim : claims.list)
     states += text(claim.id, "\n", claim.says, "\n", claim.source, "\n", claim.test, "\n", claim.settled, claim.missing,
                    "\n", spec::number_text(claim.margin.value), " ", claim.margin.units, " ", name_of(claim.by), "\n");
+  for (auto const& table : spec.published) {
+    states += text("reference ", table.title, "\n", table.source, "\n", table.units, "\n");
+    for (auto const& row : table.rows)
+      states += text(row.name, "\n", spec::number_text(row.value), " ", row.ours, "\n");
+  }
   return {sha256(ids), sha256(states)};
 }
 
@@ -110,7 +117,8 @@ void publish(spec::Spec const& spec, plan::Plan const& plan, encoding::Registry 
   file.set("question", spec.question).set("tier", spec.tier).set("baseline", spec.report.baseline);
   if (!spec.source.empty()) file.set("sources", spec.source);
   if (!spec.claims.empty()) file["summary"]["claims"] = claims::to_group(claims::judge(spec.claims, file));
-  StudyDigest const digest = digest_of(plan, store, spec.claims);
+  if (!spec.published.empty()) file["reference"] = claims::to_group(spec.published);
+  StudyDigest const digest = digest_of(plan, store, spec);
   file["spec"].set("plan_sha256", digest.plan).set("state_sha256", digest.state);
   store.publish(file);
 }

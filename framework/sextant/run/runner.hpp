@@ -44,7 +44,7 @@ void publish(spec::Spec const& spec, plan::Plan const& plan, encoding::Registry 
 struct StudyDigest {
   std::string plan, state;
 };
-StudyDigest digest_of(plan::Plan const& plan, results::Store const& store, claims::Claims const& claims);
+StudyDigest digest_of(plan::Plan const& plan, results::Store const& store, spec::Spec const& spec);
 /// That of a study file; empty texts when it holds none. Throws Error when the file cannot be read.
 StudyDigest digest_of_file(fs::path const& study_file);
 

@@ -1,39 +1,17 @@
 #include <sextant/base/error.hpp>
+#include <sextant/base/file.hpp>
 #include <sextant/spec/check.hpp>
 #include <sextant/spec/claim_names.hpp>
 #include <sextant/spec/claims.hpp>
+#include <sextant/spec/fault.hpp>
 #include <sextant/spec/table.hpp>
+#include <sextant/spec/yaml.hpp>
 
 #include <algorithm>
 
 namespace sextant::spec {
 namespace {
 using claims::Fault;
-
-// Where byte `offset` of a scalar stands in the source: folding and quotes took line breaks, indentation and marks away,
-// everything else is there in order.
-Place inside(Node const& scalar, std::size_t offset, std::string const& source) {
-  Place place = scalar.place;
-  std::size_t at = 0;
-  for (int line = 1; line < place.line && at < source.size(); ++line) at = source.find('\n', at) + 1;
-  at += static_cast<std::size_t>(place.column - 1);
-  auto const step = [&] {
-    place.column = source[at] == '\n' ? 1 : place.column + 1;
-    place.line += source[at] == '\n';
-    ++at;
-  };
-  if (at < source.size() && (source[at] == '>' || source[at] == '|'))
-    while (at < source.size() && source[at] != '\n') step();
-  auto const blank = [](char c) { return c == ' ' || c == '\n' || c == '\r'; };
-  for (std::size_t k = 0; k <= offset && k < scalar.text.size(); ++k) {
-    if (blank(scalar.text[k])) continue;
-    if (k > 0 && at < source.size() && source[at] != scalar.text[k]) step();
-    while (at < source.size() && source[at] != scalar.text[k]) step();
-    if (k == offset) break;
-  }
-  if (offset >= scalar.text.size() && at < source.size()) step();
-  return place;
-}
 
 class Settler {
  public:
@@ -64,10 +42,7 @@ class Settler {
   };
 
   [[noreturn]] void refuse(ClaimItem const& item, Fault const& fault) const {
-    Node const& node = item.test_node;
-    std::string const path = below(item.path, "test");
-    if (node.place.line > 0) fail(inside(node, fault.at, source_).text(), ": ", path, ": ", fault.what());
-    fail(node.place.text(), ": ", path, ": at character ", fault.at + 1, ": ", fault.what());
+    spec::refuse(item.test_node, below(item.path, "test"), fault, source_);
   }
 
   static Found look_up(claims::Test const& test, Arms const& arms, claims::By by) {
@@ -192,6 +167,22 @@ ClaimsBlock read_claims(Node const& node, Reading& reading) {
     ids.push_back(item.id);
   }
   return block;
+}
+
+claims::Claims load_claims(std::filesystem::path const& file, Arms const& arms, Catalogue const& catalogue) {
+  std::string const source = read_file(file);
+  Node root = parse_yaml(source, file.string());
+  bool const block = root.is_map() && root.entries.size() == 1 && root.entries[0].key == "claims";
+  expect(block, root.place.text(), ": expected a block `claims:` as a spec has it, and nothing beside it");
+  Reading reading{catalogue, {}};
+  ClaimsBlock claims = read_claims(root.entries[0].value, reading);
+  expect(!claims.items.empty(), root.place.text(), ": claims is empty, expected a list of claims");
+  for (auto const& item : claims.items)
+    if (item.reach == Reach::elsewhere)
+      fail(reading.given.at(below(item.path, "reach")), ": ", below(item.path, "reach"),
+           " is elsewhere, and there is no tier but this one; expected here or auto");
+  return settle_claims(
+      claims, arms, [] { return std::vector<Arms>(); }, source);
 }
 
 std::string write_claims(ClaimsBlock const& block, Reading const& reading) {

@@ -4,6 +4,7 @@
 #include <sextant/spec/field.hpp>
 #include <sextant/spec/spec.hpp>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ using Arms = std::vector<Arm>;
 /// settled too.
 claims::Claims settle_claims(ClaimsBlock& block, Arms const& here, std::function<std::vector<Arms>()> const& others,
                              std::string const& source);
+
+/// The claims of a file that holds a `claims` block and nothing else, held against `arms`. Throws Error as above.
+claims::Claims load_claims(std::filesystem::path const& file, Arms const& arms, Catalogue const& catalogue);
 
 /// The block as YAML that reads back to the same claims; "" when there are none.
 std::string write_claims(ClaimsBlock const& block, Reading const& reading);

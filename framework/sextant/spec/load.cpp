@@ -2,6 +2,7 @@
 #include <sextant/base/error.hpp>
 #include <sextant/base/file.hpp>
 #include <sextant/spec/claims.hpp>
+#include <sextant/spec/published.hpp>
 #include <sextant/spec/schema.hpp>
 #include <sextant/spec/table.hpp>
 #include <sextant/spec/vary.hpp>
@@ -133,8 +134,16 @@ struct Resolved {
   std::vector<Axis> axes;
   std::vector<Arm> arms;
   ClaimsBlock claims;
+  std::vector<PublishedBlock> published;
   Reading reading;
 };
+
+// Nothing is drawn and nothing trained: every arm is a pretrained model as it was published.
+bool all_given(std::vector<Arm> const& arms) {
+  return std::all_of(arms.begin(), arms.end(), [](Arm const& arm) {
+    return !arm.setting.model.from.empty() && arm.setting.train.steps == 0 && !arm.setting.tune;
+  });
+}
 
 Resolved resolve(Node root, Node const& tiers, std::string const& tier, std::vector<std::string> const& sets,
                  Catalogue const& catalogue, fs::path const& folder) {
@@ -142,8 +151,8 @@ Resolved resolve(Node root, Node const& tiers, std::string const& tier, std::vec
   for (auto const& set : sets) changes.push_back(apply_set(root, set));
   refuse_coming(root);
   Node const vary = root.take("vary");
-  Node const claims = root.take("claims");
-  Resolved resolved{{}, {}, {}, {}, {catalogue, {}}};
+  Node const claims = root.take("claims"), published = root.take("reference");
+  Resolved resolved{{}, {}, {}, {}, {}, {catalogue, {}}};
   resolved.axes = read_vary(vary, resolved.reading);
   for (auto const& change : changes) refuse_lost(change, resolved.axes);
   settle_paths(root, resolved.axes, folder);
@@ -152,6 +161,7 @@ Resolved resolve(Node root, Node const& tiers, std::string const& tier, std::vec
   resolved.document.head.tier = tier;
   resolved.arms = expand(root, resolved.axes, catalogue);
   resolved.claims = read_claims(claims, resolved.reading);
+  resolved.published = read_published(published, resolved.reading);
 
   std::vector<std::string> labels;
   for (auto const& arm : resolved.arms) labels.push_back(arm.label);
@@ -203,7 +213,7 @@ std::string write_resolved(Resolved const& resolved, std::string const& tier, Ca
   }
   out += "tiers: {" + tier + ": {}}\n";
   if (!resolved.axes.empty()) out += "vary:\n" + write_vary(resolved.axes, catalogue);
-  return out + write_claims(resolved.claims, resolved.reading);
+  return out + write_claims(resolved.claims, resolved.reading) + write_published(resolved.published, resolved.reading);
 }
 
 // `folder`: where relative paths lead from; empty: they stay as they are.
@@ -227,6 +237,8 @@ Spec read_from(std::string const& text, std::string const& file, fs::path const&
     return arms;
   };
   spec.claims = settle_claims(resolved.claims, resolved.arms, others, text);
+  if (all_given(resolved.arms)) spec.claims.sample = claims::Sample::windows;
+  spec.published = settle_published(resolved.published, resolved.arms, others, text);
   spec.resolved = write_resolved(resolved, tier, catalogue);
   spec.arms = std::move(resolved.arms);
   spec.file = file;

@@ -151,7 +151,8 @@ ProbeFacts::Measure const& measure_of(ProbeFacts const& probe, std::string const
 }
 
 std::string units_of(ProbeFacts const& probe, std::string const& name) {
-  auto const* const found = find_measure(probe, name);
+  // Specs know one tail; `extend` takes others.
+  auto const* const found = find_measure(probe, name.starts_with("tail") ? "tail64" : name);
   return found ? found->units : "";
 }
 

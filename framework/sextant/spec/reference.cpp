@@ -1,6 +1,7 @@
 #include <sextant/base/error.hpp>
 #include <sextant/spec/claims.hpp>
 #include <sextant/spec/probes.hpp>
+#include <sextant/spec/published.hpp>
 #include <sextant/spec/reference.hpp>
 #include <sextant/spec/schema.hpp>
 
@@ -82,6 +83,8 @@ std::string spec_reference() {
   out += text("\n### Probes\n\n", probe_table());
   out += text("\n### claims\n\n", head, rows(claims_fields(), ""));
   out += text("\n### An item of claims.list\n\n", head, rows(claim_fields(), ""));
+  out += text("\n### An item of reference\n\n", head, rows(published_fields(), ""));
+  out += text("\n### An item of reference.values\n\n", head, rows(published_value_fields(), ""));
   out += text("\n### Keys apart\n\n", special(special_keys()));
   out += text("\n### An item of vary\n\n", special(vary_keys()));
   out += text("\nNot offered yet, and refused: ", join(coming_keys()), ".\n");

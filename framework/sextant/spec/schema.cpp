@@ -4,6 +4,7 @@
 #include <sextant/spec/claims.hpp>
 #include <sextant/spec/pretrained.hpp>
 #include <sextant/spec/probes.hpp>
+#include <sextant/spec/published.hpp>
 #include <sextant/spec/schema.hpp>
 #include <sextant/spec/table.hpp>
 
@@ -399,6 +400,59 @@ std::vector<Field<ClaimItem>> const& claim_fields() {
   return fields;
 }
 
+namespace {
+// Written in one line, inside the braces of the table.
+Field<PublishedBlock> values_field() {
+  using P = PublishedBlock;
+  auto field = items_field<P>(
+      "values", "the numbers, each {name: as published, value: number, ours: quantity}; its keys are listed below",
+      "a list of numbers", AT(values), &published_value_fields, "{name: RoPE, value: 51.7}");
+  field.write = [](P const& block, std::string const& path, Reading const& reading) {
+    Written out;
+    for (std::size_t i = 0; i < block.values.size(); ++i) {
+      char const* before = i ? ", {" : "[{";
+      for (auto const& key : published_value_fields()) {
+        std::string const at = below(below(path, std::to_string(i)), key.name());
+        if (!reading.given.contains(at)) continue;
+        out.text += text(before, key.name(), ": ", key.write(block.values[i], at, reading).text);
+        before = ", ";
+      }
+      out.text += "}";
+    }
+    out.text += "]";
+    return out;
+  };
+  return field;
+}
+}  // namespace
+
+std::vector<Field<PublishedBlock>> const& published_fields() {
+  using P = PublishedBlock;
+  static std::vector<Field<P>> const fields = {
+      field<P>("title", AT(title), "what the numbers are, for the heading", required),
+      field<P>("source", AT(source), "where they are published: paper and table", required),
+      field<P>("units", AT(units), "units of the numbers", required),
+      values_field(),
+  };
+  return fields;
+}
+
+std::vector<Field<PublishedItem>> const& published_value_fields() {
+  using P = PublishedItem;
+  static std::vector<Field<P>> const fields = [] {
+    auto ours = field<P>("ours", AT(ours),
+                         "the quantity of this study that stands beside it, e.g. `lm_loss.mean @ 256 {encoding=rope}`",
+                         Automatic<P>{"none", [](P& p) { p.ours.clear(); }});
+    ours.read = [read = ours.read](P& item, Node const& node, std::string const& path, Reading& reading) {
+      read(item, node, path, reading);
+      item.ours_node = node;
+    };
+    return std::vector<Field<P>>{field<P>("name", AT(name), "what the number is published as", required),
+                                 field<P>("value", AT(value), "the number", required), ours};
+  }();
+  return fields;
+}
+
 #undef AT
 
 std::vector<SpecialKey> const& special_keys() {
@@ -407,6 +461,8 @@ std::vector<SpecialKey> const& special_keys() {
        "for each tier the keys it changes, as dotted paths: {train.steps: 20}; small is the spec as written"},
       {"vary", "a list", "the keys that the study varies; its items are listed below"},
       {"claims", "a block", "what the study is to show, with how it is tested; its keys are listed below"},
+      {"reference", "a list",
+       "tables of published numbers that the report shows beside what the study measures; its items are listed below"},
   };
   return keys;
 }

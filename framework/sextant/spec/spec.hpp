@@ -1,6 +1,7 @@
 // An experiment spec as the rest of Sextant sees it: plain structs with every value checked and settled.
 #pragma once
 #include <sextant/claims/claim.hpp>
+#include <sextant/claims/published.hpp>
 #include <sextant/encoding/choice.hpp>
 #include <sextant/spec/catalogue.hpp>
 
@@ -184,7 +185,8 @@ struct Spec {
   Budget budget;
   std::vector<Arm> arms;  ///< in the order of the spec; labels are distinct
   Report report;
-  claims::Claims claims;  ///< every quantity of a test named by the labels of its arm and view
+  claims::Claims claims;                          ///< every quantity of a test named by the labels of its arm and view
+  std::vector<claims::PublishedTable> published;  ///< of others, beside what this study measures
 
   std::string file;      ///< as it was named on the command line, with /spec.yaml added to a folder
   std::string text;      ///< the file as it was read

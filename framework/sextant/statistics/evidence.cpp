@@ -45,8 +45,9 @@ double widening(double dof, double uniform) {
 // Deviations of the means that one replicate draws.
 class Draws {
  public:
-  explicit Draws(Panel const& panel)
-      : quantities_(panel.quantities),
+  Draws(Panel const& panel, Drawn drawn)
+      : drawn_(drawn),
+        quantities_(panel.quantities),
         n_(panel.seeds),
         m_(panel.windows),
         by_seed_(seed_means(panel)),
@@ -58,7 +59,7 @@ class Draws {
   /// Means as replicate r sees them.
   std::vector<double> means(std::uint64_t r) const {
     std::vector<double> out = center_;
-    add_seeds(r, out);
+    if (drawn_ == Drawn::seeds_and_windows) add_seeds(r, out);
     add_windows(r, out);
     return out;
   }
@@ -82,6 +83,7 @@ class Draws {
     }
   }
 
+  Drawn drawn_;
   std::size_t quantities_, n_, m_;
   std::vector<double> by_seed_, by_window_, center_;
   Stream seeds_{0, "claims/seeds"}, windows_{0, "claims/windows"}, scales_{0, "claims/scales"};
@@ -102,24 +104,26 @@ double t_upper(double t, double dof) {
   if (std::isinf(t)) return t > 0 ? 0 : 1;
   return boost::math::cdf(boost::math::complement(boost::math::students_t_distribution<double>(dof), t));
 }
+
+double chance_of_one_sign(std::size_t n) { return std::exp2(-static_cast<double>(n)); }
 }  // namespace
 
 double Evidence::p_below(double bound) const {
   if (t_) {
-    if (t_->error == 0) return effect < bound ? 0 : 1;  // the limits of t = distance / 0
-    return t_upper((bound - effect) / t_->error, t_->dof);
+    if (t_->error == 0) return effect < bound ? least_ : 1;  // the limits of t = distance / 0
+    return std::max(least_, t_upper((bound - effect) / t_->error, t_->dof));
   }
   auto const under = std::lower_bound(replicates_.begin(), replicates_.end(), bound) - replicates_.begin();
-  return static_cast<double>(1 + drawn_ - under) / (1 + drawn_);
+  return std::max(least_, static_cast<double>(1 + drawn_ - under) / (1 + drawn_));
 }
 
 double Evidence::p_above(double bound) const {
   if (t_) {
-    if (t_->error == 0) return effect > bound ? 0 : 1;
-    return t_upper((effect - bound) / t_->error, t_->dof);
+    if (t_->error == 0) return effect > bound ? least_ : 1;
+    return std::max(least_, t_upper((effect - bound) / t_->error, t_->dof));
   }
   auto const over = replicates_.end() - std::upper_bound(replicates_.begin(), replicates_.end(), bound);
-  return static_cast<double>(1 + drawn_ - over) / (1 + drawn_);
+  return std::max(least_, static_cast<double>(1 + drawn_ - over) / (1 + drawn_));
 }
 
 Interval Evidence::interval(double confidence) const {
@@ -133,24 +137,30 @@ Interval Evidence::interval(double confidence) const {
   return {sorted_quantile(replicates_, tail), sorted_quantile(replicates_, 1 - tail)};
 }
 
-Evidence student(Panel const& panel, Effect const& effect) {
-  expect(panel.seeds >= 2, "statistics: a t-test over seeds needs 2 seeds, found ", panel.seeds);
-  auto const effects = effects_of(seed_means(panel), panel.quantities, effect);
+Evidence student(Panel const& panel, Effect const& effect, Drawn drawn) {
+  bool const given = drawn == Drawn::windows;
+  std::size_t const n = given ? panel.windows : panel.seeds;
+  char const* const what = given ? "windows" : "seeds";
+  expect(n >= 2, "statistics: a t-test over ", what, " needs 2 ", what, ", found ", n);
+  auto const effects = effects_of(given ? window_means(panel) : seed_means(panel), panel.quantities, effect);
   Evidence out;
   out.effect = mean(effects);
-  out.t_ = {sample_sd(effects) / std::sqrt(static_cast<double>(panel.seeds)), static_cast<double>(panel.seeds - 1)};
+  out.t_ = {sample_sd(effects) / std::sqrt(static_cast<double>(n)), static_cast<double>(n - 1)};
+  out.least_ = given ? chance_of_one_sign(n) : 0;
   return out;
 }
 
-Evidence bootstrap(Panel const& panel, Effect const& effect, int replicates) {
-  expect(panel.seeds >= 2 && panel.windows >= 2,
-         "statistics: a bootstrap over seeds and windows needs 2 of both, found ", panel.seeds, " seeds and ",
-         panel.windows, " windows");
+Evidence bootstrap(Panel const& panel, Effect const& effect, int replicates, Drawn drawn) {
+  bool const given = drawn == Drawn::windows;
+  expect(panel.seeds >= (given ? 1 : 2) && panel.windows >= 2, "statistics: a bootstrap over ",
+         given ? "windows" : "seeds and windows", " needs 2 of ", given ? "them" : "both", ", found ", panel.seeds,
+         " seeds and ", panel.windows, " windows");
   expect(replicates >= 1, "statistics: ", replicates, " replicates, expected at least 1");
-  Draws const draws(panel);
+  Draws const draws(panel, drawn);
   Evidence out;
   out.effect = effect(draws.center());
   out.drawn_ = replicates;
+  out.least_ = given ? chance_of_one_sign(panel.windows) : 0;
   for (int r = 0; r < replicates; ++r) {
     double const value = effect(draws.means(static_cast<std::uint64_t>(r)));
     if (!std::isnan(value)) out.replicates_.push_back(value);  // one that is none counts against every claim

@@ -11,6 +11,10 @@
 //
 // Seeds and windows both count as drawn from many. An error that belongs to a seed and a window together is counted in
 // both parts: intervals are then somewhat wide, never narrow. tests/statistics holds simulations of both.
+//
+// A model that is given has no seeds: the windows are all that is drawn, and both ways run over them alone. They may be few,
+// so no p-value is then below 2^-windows, the chance that so many differences have one sign when neither sign is likelier:
+// what a t says below that rests on the shape of its tail alone.
 #pragma once
 #include <sextant/statistics/power.hpp>
 #include <sextant/statistics/sample.hpp>
@@ -31,6 +35,9 @@ struct Panel {
   }
 };
 
+/// What a panel is a sample of. Where it is windows alone, values are means over whatever seeds there are.
+enum class Drawn { seeds_and_windows, windows };
+
 /// An effect as a function of one mean a quantity.
 using Effect = std::function<double(std::span<double const> means)>;
 
@@ -46,22 +53,24 @@ class Evidence {
   Interval interval(double confidence) const;
 
  private:
-  friend Evidence student(Panel const& panel, Effect const& effect);
-  friend Evidence bootstrap(Panel const& panel, Effect const& effect, int replicates);
+  friend Evidence student(Panel const& panel, Effect const& effect, Drawn drawn);
+  friend Evidence bootstrap(Panel const& panel, Effect const& effect, int replicates, Drawn drawn);
   struct T {
     double error = 0, dof = 0;
   };
   std::optional<T> t_;
   std::vector<double> replicates_;  // ascending; without those that are no number
   int drawn_ = 0;
+  double least_ = 0;  // no p-value is below it
 };
 
-/// Throws Error with fewer than 2 seeds. The effect is the mean of the seeds' effects.
-Evidence student(Panel const& panel, Effect const& effect);
+/// Throws Error with fewer than 2 seeds, or windows where those are drawn. The effect is the mean of their effects.
+Evidence student(Panel const& panel, Effect const& effect, Drawn drawn = Drawn::seeds_and_windows);
 
-/// Throws Error with fewer than 2 seeds or 2 windows. The effect is that of the means over all seeds and windows. Draw k
+/// Throws Error with fewer than 2 seeds (unless windows alone are drawn) or 2 windows. The effect is that of the means over all seeds and windows. Draw k
 /// of replicate r is a function of (r, k) alone: the same panel gives the same bits everywhere.
-Evidence bootstrap(Panel const& panel, Effect const& effect, int replicates = 9999);
+Evidence bootstrap(Panel const& panel, Effect const& effect, int replicates = 9999,
+                   Drawn drawn = Drawn::seeds_and_windows);
 
 /// Where the error of an effect comes from, as this panel shows it; with one window, from seeds alone. Throws Error with
 /// fewer than 2 seeds.
