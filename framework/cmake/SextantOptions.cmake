@@ -42,10 +42,12 @@ target_compile_options(sextant_abi INTERFACE
 add_library(sextant_flags INTERFACE)
 target_link_libraries(sextant_flags INTERFACE sextant_abi)
 target_compile_options(sextant_flags INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wno-missing-field-initializers -Wno-maybe-uninitialized -Wnon-virtual-dtor>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wno-missing-field-initializers -Wnon-virtual-dtor>
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-pass-failed>  # `omp simd` over a function that clang has no vector form of
   $<$<AND:$<BOOL:${SEXTANT_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fdiagnostics-color=always>
-  $<$<BOOL:${SEXTANT_CCACHE}>:-fpch-preprocess>)
+  $<$<AND:$<BOOL:${SEXTANT_CCACHE}>,$<CXX_COMPILER_ID:GNU>>:-fpch-preprocess>)
 if(SEXTANT_SANITIZE)
   target_compile_options(sextant_flags INTERFACE -fsanitize=${SEXTANT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
   target_link_options(sextant_flags INTERFACE -fsanitize=${SEXTANT_SANITIZE})

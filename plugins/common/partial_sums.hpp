@@ -41,7 +41,8 @@ class PartialSums {
 /// f(n) for n = 0 .. count - 1 on the threads of `exec`.
 template <class F>
 void for_each_index(Exec const& exec, std::int64_t count, F const& f) {
-  Kokkos::parallel_for("sextant::plugin", Kokkos::RangePolicy<Exec>(exec, 0, count), [=](std::int64_t n) { f(n); });
+  Kokkos::parallel_for("sextant::plugin", Kokkos::RangePolicy<HostExec>(host_side(exec), 0, count),
+                       [=](std::int64_t n) { f(n); });
   exec.fence();
 }
 

@@ -154,7 +154,7 @@ class TransformerXlRows final : public RowTerm<T> {
     u_gradient_.add_to(gradient.at(1), true);
     v_gradient_.add_to(gradient.at(2), true);
     std::size_t const size = static_cast<std::size_t>(in_.head_dim) * rel_dim_;
-    Kokkos::parallel_for("sextant::transformer_xl", Kokkos::RangePolicy<Exec>(0, in_.heads), [&](int h) {
+    Kokkos::parallel_for("sextant::transformer_xl", Kokkos::RangePolicy<HostExec>(0, in_.heads), [&](int h) {
       std::vector<T> sum(size), one(static_cast<std::size_t>(in_.head_dim) * block);
       for (std::int64_t n = table_.first(); n < table_.first() + table_.count(); ++n)
         if (sum_over_batch(h, n, one))

@@ -144,9 +144,15 @@ std::vector<double> Rig::attend() {
   Pass pass{copy(q), copy(k), {}, {}, {}};
   connect(pass, false);
   View4<double> out("out", setting.batch, setting.heads, setting.length, setting.value_dim);
-  reference::attention_forward<double>(pass.in, heads(out),
-                                       View3<double>("lse", setting.batch, setting.heads, setting.length));
+  forward(pass, out, View3<double>("lse", setting.batch, setting.heads, setting.length));
   return numbers(out);
+}
+
+void Rig::forward(Pass const& pass, View4<double> const& out, View3<double> const& log_sum_exp) const {
+  if (setting.teams)
+    kernels::team::forward<double>(Exec(), pass.in, heads(out), log_sum_exp), Exec().fence();
+  else
+    reference::attention_forward<double>(pass.in, heads(out), log_sum_exp);
 }
 
 std::vector<double> Rig::attend_in_chunks(int size) {
@@ -216,16 +222,21 @@ Rig::Slopes Rig::analytic() {
   connect(pass, true);
   View4<double> out("out", setting.batch, setting.heads, setting.length, setting.value_dim);
   View3<double> lse("lse", setting.batch, setting.heads, setting.length);
-  reference::attention_forward<double>(pass.in, heads(out), lse);
+  forward(pass, out, lse);
   auto const like = [](View4<double> const& t) {
     return View4<double>("grad", t.extent(0), t.extent(1), t.extent(2), t.extent(3));
   };
   View4<double> const gq = like(q), gk = like(k), gv = like(v);
   auto const grads = binding.gradients(0, heads(gq), heads(gk));
-  reference::attention_backward<double>(
-      pass.in, Heads<double const>(heads(out)), lse, Heads<double const>(heads(weight_out_)), grads.query.front(),
-      grads.key.front(), heads(gv),
-      {{grads.query.begin() + 1, grads.query.end()}, {grads.key.begin() + 1, grads.key.end()}});
+  Heads<double const> const result = heads(out), given = heads(weight_out_);
+  auto const &first_query = grads.query.front(), &first_key = grads.key.front();
+  if (setting.teams)
+    kernels::team::backward<double>(Exec(), pass.in, result, lse, given, first_query, first_key, heads(gv)),
+        Exec().fence();
+  else
+    reference::attention_backward<double>(
+        pass.in, result, lse, given, first_query, first_key, heads(gv),
+        {{grads.query.begin() + 1, grads.query.end()}, {grads.key.begin() + 1, grads.key.end()}});
   View2<double> gx("gx", x.extent(0), x.extent(1));
   binding.encode_backward(Exec(), 0, View2<double const>(x), heads(pass.q), heads(pass.k), grads, heads(gq), heads(gk),
                           gx, pass.state);

@@ -1,7 +1,7 @@
 // A position block around the plain attention of reference::, in double: what the tests of this room measure on.
 #pragma once
 #include <sextant/encoding/binding.hpp>
-#include <sextant/kernels/attention.hpp>
+#include <sextant/kernels/attention_team.hpp>
 
 #include <memory>
 #include <string>
@@ -17,6 +17,7 @@ struct Setting {
   std::vector<std::vector<int>> documents = {};     ///< [batch][length]; empty: one document a row
   double target_length = 0;
   int layers = 1;
+  bool teams = false;  ///< attend() and analytic() by kernels::team, a device's path, instead of reference::
 };
 
 /// One encoding with default or given options.
@@ -47,7 +48,7 @@ class Rig {
   /// works on whole rows or hides pairs itself: then hidden ones are -infinity.
   std::vector<double> logits();
   std::vector<double> logits_at(double scale);
-  /// [batch, heads, length, value_dim] by reference::attention_forward.
+  /// [batch, heads, length, value_dim] by reference::attention_forward, or by teams.
   std::vector<double> attend();
   /// The same from the fused kernel, fed in chunks with a cache of turned keys and gates.
   std::vector<double> attend_in_chunks(int size);
@@ -74,6 +75,7 @@ class Rig {
     kernels::AttentionInput<double> in;
   };
   void connect(Pass& pass, bool gradient, double scale = 0);
+  void forward(Pass const& pass, View4<double> const& out, View3<double> const& log_sum_exp) const;
   View2<double> ids_;
   View2<int> documents_;
   View4<double> weight_out_;

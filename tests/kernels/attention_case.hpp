@@ -1,6 +1,7 @@
 // What the attention tests share: a random problem of any shape, its two implementations, and links for the chain.
 #pragma once
-#include <sextant/kernels/attention.hpp>
+#include <catch2/catch_all.hpp>
+#include <sextant/kernels/attention_team.hpp>
 
 #include <atomic>
 #include <cmath>
@@ -53,11 +54,19 @@ struct Attention {
     Kokkos::deep_copy(out, nan), Kokkos::deep_copy(grad_query, nan), Kokkos::deep_copy(grad_key, nan);
     Kokkos::deep_copy(grad_value, nan), Kokkos::deep_copy(log_sum_exp, nan);
   }
+  bool teams = false;  ///< by teams, the path of a device, instead of the host's kernel
+  int team_size = 0;   ///< threads of a team; 0 leaves it to Kokkos
+
   void forward() {
+    if (teams) return kernels::team::forward<T>(Exec(), in, out, log_sum_exp, team_size), Exec().fence();
     kernels::AttentionWorkspace workspace;
     kernels::attention_forward<T>(Exec(), in, out, log_sum_exp, workspace);
   }
   void backward() {
+    if (teams)
+      return kernels::team::backward<T>(Exec(), in, out, log_sum_exp, grad_out, grad_query, grad_key, grad_value,
+                                        team_size),
+             Exec().fence();
     kernels::AttentionWorkspace workspace;
     kernels::attention_backward<T>(Exec(), in, out, log_sum_exp, grad_out, grad_query, grad_key, grad_value, workspace);
   }
@@ -134,5 +143,29 @@ struct Near final : kernels::TileModifier<T> {
 
 template <class T>
 constexpr double bound = sizeof(T) == 4 ? 1e-5 : 1e-12;
+
+/// Forward and backward of one kernel against the plain loops.
+template <class T>
+void compare(Attention<T>& fast, Attention<T>& plain, double forward = bound<T>, double backward = bound<T>) {
+  fast.clear(), plain.clear();
+  fast.forward(), plain.reference_forward();
+  CHECK_THAT(fast.out, CloseTo(plain.out, forward));
+  CHECK_THAT(fast.log_sum_exp, CloseTo(plain.log_sum_exp, forward));
+  fast.backward(), plain.reference_backward();
+  CHECK_THAT(fast.grad_query, CloseTo(plain.grad_query, backward));
+  CHECK_THAT(fast.grad_key, CloseTo(plain.grad_key, backward));
+  CHECK_THAT(fast.grad_value, CloseTo(plain.grad_value, backward));
+}
+
+inline std::vector<Shape> const shapes = {
+    {1, 1, 1, 1, 1, 1, 1},     {2, 1, 1, 1, 70, 8, 8},      {1, 2, 2, 3, 3, 5, 3},       {2, 2, 1, 17, 17, 8, 8},
+    {1, 4, 2, 64, 64, 16, 16}, {1, 2, 2, 97, 97, 7, 19},    {1, 2, 1, 130, 259, 33, 40}, {1, 3, 3, 50, 20, 12, 6},
+    {2, 6, 2, 5, 300, 20, 24}, {1, 1, 1, 200, 200, 64, 64}, {1, 2, 2, 9, 700, 24, 17},   {1, 2, 2, 8, 513, 64, 128},
+    {8, 4, 2, 30, 40, 6, 10},
+};
+inline std::string name(Shape const& s) {
+  return text("batch ", s.batch, " heads ", s.heads, '/', s.kv_heads, " lengths ", s.query_len, " x ", s.key_len,
+              " dims ", s.head_dim, ", ", s.value_dim);
+}
 
 }  // namespace sextant::test

@@ -7,31 +7,8 @@ namespace sextant {
 namespace {
 using test::Attention;
 using test::CloseTo;
+using test::compare, test::name, test::shapes;
 using test::Shape;
-
-template <class T>
-void compare(Attention<T>& fast, Attention<T>& plain, double forward = test::bound<T>,
-             double backward = test::bound<T>) {
-  fast.clear(), plain.clear();
-  fast.forward(), plain.reference_forward();
-  CHECK_THAT(fast.out, CloseTo(plain.out, forward));
-  CHECK_THAT(fast.log_sum_exp, CloseTo(plain.log_sum_exp, forward));
-  fast.backward(), plain.reference_backward();
-  CHECK_THAT(fast.grad_query, CloseTo(plain.grad_query, backward));
-  CHECK_THAT(fast.grad_key, CloseTo(plain.grad_key, backward));
-  CHECK_THAT(fast.grad_value, CloseTo(plain.grad_value, backward));
-}
-
-std::vector<Shape> const shapes = {
-    {1, 1, 1, 1, 1, 1, 1},     {2, 1, 1, 1, 70, 8, 8},      {1, 2, 2, 3, 3, 5, 3},       {2, 2, 1, 17, 17, 8, 8},
-    {1, 4, 2, 64, 64, 16, 16}, {1, 2, 2, 97, 97, 7, 19},    {1, 2, 1, 130, 259, 33, 40}, {1, 3, 3, 50, 20, 12, 6},
-    {2, 6, 2, 5, 300, 20, 24}, {1, 1, 1, 200, 200, 64, 64}, {1, 2, 2, 9, 700, 24, 17},   {1, 2, 2, 8, 513, 64, 128},
-    {8, 4, 2, 30, 40, 6, 10},
-};
-std::string name(Shape const& s) {
-  return text("batch ", s.batch, " heads ", s.heads, '/', s.kv_heads, " lengths ", s.query_len, " x ", s.key_len,
-              " dims ", s.head_dim, ", ", s.value_dim);
-}
 }  // namespace
 
 TEMPLATE_TEST_CASE("attention: blocks equal the plain loops for any shape, causal or not, with any window",

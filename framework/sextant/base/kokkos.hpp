@@ -3,11 +3,38 @@
 #include <Kokkos_Core.hpp>
 
 #include <string>
+#include <type_traits>
+#include <vector>
 
 namespace sextant {
 
 using Exec = Kokkos::DefaultExecutionSpace;
-using Memory = Exec::memory_space;
+/// Runs what no device takes: virtual calls, vectors of the CPU, oneDNN.
+using HostExec = Kokkos::DefaultHostExecutionSpace;
+
+/// True when the default execution space is the host's.
+inline constexpr bool on_host = std::is_same_v<Exec, HostExec>;
+
+#if KOKKOS_VERSION >= 40000 && defined(KOKKOS_HAS_SHARED_SPACE)
+using Shared = Kokkos::SharedSpace;
+#else
+using Shared = Exec::memory_space;
+#endif
+/// What Views lie in. Beside a device it is memory that both sides reach, so that host-only code works on the same Views.
+using Memory = std::conditional_t<on_host, Exec::memory_space, Shared>;
+static_assert(Kokkos::SpaceAccessibility<HostExec, Memory>::accessible,
+              "host-only kernels need memory that host and device share: Kokkos 4.0 or newer with CUDA, HIP or SYCL");
+
+/// Where host-only code of a call on `exec` runs: `exec` itself, or the host's cores once the device has done its part.
+template <class Space>
+HostExec host_side(Space const& exec) {
+  if constexpr (std::is_same_v<Space, HostExec>) {
+    return exec;
+  } else {
+    exec.fence();
+    return HostExec();
+  }
+}
 
 /// Row-major arrays; the suffix is the rank.
 template <class T>
@@ -24,12 +51,27 @@ using View4 = Kokkos::View<T****, Kokkos::LayoutRight, Memory>;
 template <class T>
 using Heads = Kokkos::View<T****, Kokkos::LayoutStride, Memory>;
 
+/// Numbers that the host fills and a device may read.
+#if KOKKOS_VERSION >= 40000
+template <class T>
+struct SharedAllocator {
+  using value_type = T;
+  SharedAllocator() = default;
+  template <class S>
+  SharedAllocator(SharedAllocator<S> const&) {}
+  T* allocate(std::size_t count) { return static_cast<T*>(Kokkos::kokkos_malloc<Memory>(count * sizeof(T))); }
+  void deallocate(T* data, std::size_t) { Kokkos::kokkos_free<Memory>(data); }
+  bool operator==(SharedAllocator const&) const { return true; }
+};
+template <class T>
+using SharedVector = std::conditional_t<on_host, std::vector<T>, std::vector<T, SharedAllocator<T>>>;
+#else
+template <class T>
+using SharedVector = std::vector<T>;
+#endif
+
 /// Memory that is about to be overwritten whole: skips the zero fill.
 inline auto uninitialized(std::string const& label) { return Kokkos::view_alloc(Kokkos::WithoutInitializing, label); }
-
-/// True when every kernel of the default execution space can read host pointers.
-inline constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible &&
-                                Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
 
 /// Threads of the default execution space.
 inline int concurrency() { return Exec().concurrency(); }

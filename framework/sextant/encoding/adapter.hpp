@@ -482,7 +482,8 @@ class EncodingAdapter final : public Encoding {
       P const plugin = plugin_;
       out.push_back({spec.bias_name,
                      {heads},
-                     [plugin, shape](Stream const&, std::size_t head) {
+                     [plugin, shape](Stream const&, [[maybe_unused]] std::size_t head) {
+                       (void)plugin, (void)shape;
                        if constexpr (requires { plugin.gate_bias(static_cast<int>(head), shape); })
                          return plugin.gate_bias(static_cast<int>(head), shape);
                        else

@@ -103,6 +103,13 @@ class BiasAdapter final : public Bias<T> {
     }
   }
 
+  kernels::OffsetTable<T> table() override {
+    if (!tabulated_) return {};
+    bool const graded = in_.want_gradient && trains_;
+    return {table_.data(), graded ? table_gradient_.data() : nullptr, in_.head_begin,
+            in_.heads,     static_cast<std::int64_t>(table_width_),   -table_most_};
+  }
+
   void finish(double* weight_gradient) override {
     if (!trains_ || count_ == 0) return;
     for (int h = 0; h < in_.heads; ++h) {
@@ -156,7 +163,8 @@ class BiasAdapter final : public Bias<T> {
       double const most = in_.most_offset, stretch = in_.stretch;
       P const plugin = plugin_;
       Head const named = formula_head(h);
-      Kokkos::parallel_for("sextant::bias_table", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<std::int64_t>(width)),
+      Kokkos::parallel_for("sextant::bias_table",
+                           Kokkos::RangePolicy<HostExec>(host_side(exec), 0, static_cast<std::int64_t>(width)),
                            [=, &weights](std::int64_t at) {
                              double const offset = (most - static_cast<double>(at)) / stretch;
                              Site<double> const site{offset, offset, 0, named, nullptr, nullptr};
@@ -336,7 +344,7 @@ class BiasAdapter final : public Bias<T> {
   std::size_t table_width_ = 0;
   double table_most_ = 0, table_stretch_ = 1;
   std::vector<double> table_weights_;
-  std::vector<T> table_, table_gradient_;
+  SharedVector<T> table_, table_gradient_;
   std::vector<std::int64_t> shown_;
   std::vector<double> pair_gradient_;
   std::vector<GateRows> query_gradient_, key_gradient_;

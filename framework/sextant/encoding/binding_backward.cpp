@@ -8,19 +8,20 @@ namespace {
 template <class T>
 void sum_heads(Exec const& exec, std::vector<Heads<T>> const& from, Heads<T> const& to) {
   int const heads = to.extent_int(1), len = to.extent_int(2), columns = to.extent_int(3);
-  Kokkos::parallel_for("sextant::sum_heads",
-                       Kokkos::RangePolicy<Exec>(exec, 0, static_cast<std::int64_t>(to.extent(0)) * heads),
-                       [&](std::int64_t row) {
-                         int const b = static_cast<int>(row / heads), h = static_cast<int>(row % heads);
-                         for (int i = 0; i < len; ++i) {
-                           T* const out = &to(b, h, i, 0);
-                           std::copy_n(&from.front()(b, h, i, 0), columns, out);
-                           for (std::size_t n = 1; n < from.size(); ++n) {
-                             T const* const more = &from[n](b, h, i, 0);
-                             for (int c = 0; c < columns; ++c) out[c] += more[c];
-                           }
-                         }
-                       });
+  Kokkos::parallel_for(
+      "sextant::sum_heads",
+      Kokkos::RangePolicy<HostExec>(host_side(exec), 0, static_cast<std::int64_t>(to.extent(0)) * heads),
+      [&](std::int64_t row) {
+        int const b = static_cast<int>(row / heads), h = static_cast<int>(row % heads);
+        for (int i = 0; i < len; ++i) {
+          T* const out = &to(b, h, i, 0);
+          std::copy_n(&from.front()(b, h, i, 0), columns, out);
+          for (std::size_t n = 1; n < from.size(); ++n) {
+            T const* const more = &from[n](b, h, i, 0);
+            for (int c = 0; c < columns; ++c) out[c] += more[c];
+          }
+        }
+      });
   exec.fence();
 }
 }  // namespace

@@ -17,12 +17,12 @@ void Binding<T>::form_embedding_rows(Exec const& exec, std::size_t t) {
   auto const* encoding = position_->terms()[t].encoding.get();
   Shape const shape = position_->terms()[t].shape;
   auto const at = s.query_position;
-  launch(exec, "sextant::embedding_rows", static_cast<std::int64_t>(rows) * count, 16 * std::int64_t(width),
-         [=](std::int64_t row) {
-           std::vector<double> values(width);
-           encoding->embed_row(shape, at(row / count, row % count), values.data());
-           for (int c = 0; c < width; ++c) out(row, c) = static_cast<T>(values[c]);
-         });
+  launch_on_host(exec, "sextant::embedding_rows", static_cast<std::int64_t>(rows) * count, 16 * std::int64_t(width),
+                 [=](std::int64_t row) {
+                   std::vector<double> values(width);
+                   encoding->embed_row(shape, at(row / count, row % count), values.data());
+                   for (int c = 0; c < width; ++c) out(row, c) = static_cast<T>(values[c]);
+                 });
   exec.fence();
 }
 
@@ -59,7 +59,7 @@ void Binding<T>::embed(Exec const& exec, View2<T> const& x) {
     auto const rows = s.terms[t].rows_embedded;
     auto const table = length > 0 ? s.weights[s.owners[0][t].table] : View1<T>();
     auto const at = s.query_position;
-    launch(exec, "sextant::embed", static_cast<std::int64_t>(x.extent(0)), width, [=](std::int64_t token) {
+    launch_on_host(exec, "sextant::embed", static_cast<std::int64_t>(x.extent(0)), width, [=](std::int64_t token) {
       std::int64_t const b = shared ? 0 : token / count, i = token % count;
       T const* row = length > 0 ? &table(static_cast<std::int64_t>(at(b, i)) * width) : &rows(b * count + i, 0);
       for (int c = 0; c < width; ++c) x(token, c) = scale * x(token, c) + row[c];
@@ -80,7 +80,8 @@ void Binding<T>::embed_backward(Exec const& exec, View2<T> const& grad) {
     if (term.encoding->table_length() > 0) {
       auto const out = s.gradients[s.owners[0][t].table];
       constexpr int block = 16;  // channels; tokens in order inside each, so repeated positions sum in a fixed order
-      Kokkos::parallel_for("sextant::embed_backward", Kokkos::RangePolicy<Exec>(exec, 0, (width + block - 1) / block),
+      Kokkos::parallel_for("sextant::embed_backward",
+                           Kokkos::RangePolicy<HostExec>(host_side(exec), 0, (width + block - 1) / block),
                            [=](std::int64_t n) {
                              int const end = std::min<int>(width, static_cast<int>(n + 1) * block);
                              for (std::size_t token = 0; token < grad.extent(0); ++token) {
@@ -92,7 +93,7 @@ void Binding<T>::embed_backward(Exec const& exec, View2<T> const& grad) {
     }
     T const scale = static_cast<T>(term.encoding->token_scale(term.shape));
     if (scale != T(1))
-      Kokkos::parallel_for("sextant::embed_scale", Kokkos::RangePolicy<Exec>(exec, 0, grad.extent(0)),
+      Kokkos::parallel_for("sextant::embed_scale", Kokkos::RangePolicy<HostExec>(host_side(exec), 0, grad.extent(0)),
                            [=](std::int64_t token) {
                              for (int c = 0; c < width; ++c) grad(token, c) *= scale;
                            });

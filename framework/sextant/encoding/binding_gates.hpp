@@ -9,16 +9,16 @@ namespace sextant::encoding {
 
 template <class T>
 GateInputRows<T> rows_of(Heads<T> const& x, Term const& term, int group) {
-  return {x.data() + static_cast<std::int64_t>(x.stride_1()) * (term.head_begin / group) + term.channel_begin,
-          static_cast<std::int64_t>(x.stride_0()),
-          static_cast<std::int64_t>(x.stride_1()),
-          static_cast<std::int64_t>(x.stride_2()),
+  return {x.data() + static_cast<std::int64_t>(x.stride(1)) * (term.head_begin / group) + term.channel_begin,
+          static_cast<std::int64_t>(x.stride(0)),
+          static_cast<std::int64_t>(x.stride(1)),
+          static_cast<std::int64_t>(x.stride(2)),
           group,
           term.channels};
 }
 template <class T>
 GateInputRows<T> rows_of(View2<T> const& x, int count) {
-  std::int64_t const row = static_cast<std::int64_t>(x.stride_0());
+  std::int64_t const row = static_cast<std::int64_t>(x.stride(0));
   return {x.data(), row * count, 0, row, 1, x.extent_int(1)};
 }
 

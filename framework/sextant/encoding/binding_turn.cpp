@@ -12,16 +12,16 @@ template <class T>
 void copy_heads(Exec const& exec, Heads<T> const& from, View4<T> const& to) {
   int const heads = from.extent_int(1), len = from.extent_int(2), columns = from.extent_int(3);
   int const wide = to.extent_int(3);
-  launch(exec, "sextant::copy_heads", static_cast<std::int64_t>(from.extent(0)) * heads, std::int64_t(len) * wide,
-         [=](std::int64_t row) {
-           int const b = static_cast<int>(row / heads), h = static_cast<int>(row % heads);
-           for (int i = 0; i < len; ++i) {
-             T const* source = &from(b, h, i, 0);
-             T* target = &to(b, h, i, 0);
-             for (int c = 0; c < columns; ++c) target[c] = source[c];
-             for (int c = columns; c < wide; ++c) target[c] = 0;
-           }
-         });
+  launch_on_host(exec, "sextant::copy_heads", static_cast<std::int64_t>(from.extent(0)) * heads,
+                 std::int64_t(len) * wide, [=](std::int64_t row) {
+                   int const b = static_cast<int>(row / heads), h = static_cast<int>(row % heads);
+                   for (int i = 0; i < len; ++i) {
+                     T const* source = &from(b, h, i, 0);
+                     T* target = &to(b, h, i, 0);
+                     for (int c = 0; c < columns; ++c) target[c] = source[c];
+                     for (int c = columns; c < wide; ++c) target[c] = 0;
+                   }
+                 });
 }
 
 /// The channels of a lifted head lie in two runs: those that replace the term's own, and the rest.
@@ -44,7 +44,7 @@ struct Lift {
 };
 template <class T>
 std::ptrdiff_t row_stride(Heads<T> const& x) {
-  return static_cast<std::ptrdiff_t>(x.stride_2());
+  return static_cast<std::ptrdiff_t>(x.stride(2));
 }
 }  // namespace
 
@@ -179,11 +179,11 @@ template <class F>
 void Binding<T>::for_mapped_heads(Exec const& exec, std::size_t t, Side side, F&& f) {
   Term const& term = position_->terms()[t];
   int const share = side == Side::query ? 1 : group(), heads = term.heads / share, begin = term.head_begin / share;
-  launch(exec, "sextant::map_heads", static_cast<std::int64_t>(state_->tokens.batch) * heads,
-         16 * std::int64_t(state_->tokens.count) * term.channels, [&](std::int64_t row) {
-           int const b = static_cast<int>(row / heads), h = static_cast<int>(row % heads);
-           f(b, h, begin + h);
-         });
+  launch_on_host(exec, "sextant::map_heads", static_cast<std::int64_t>(state_->tokens.batch) * heads,
+                 16 * std::int64_t(state_->tokens.count) * term.channels, [&](std::int64_t row) {
+                   int const b = static_cast<int>(row / heads), h = static_cast<int>(row % heads);
+                   f(b, h, begin + h);
+                 });
   exec.fence();
 }
 

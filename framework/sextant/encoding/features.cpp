@@ -8,7 +8,7 @@ using kernels::as_matrix;
 using kernels::Into;
 using kernels::matmul;
 using kernels::Op;
-using Policy = Kokkos::RangePolicy<Exec>;
+using Policy = Kokkos::RangePolicy<HostExec>;
 
 template <class T>
 kernels::Matrix<T const> seen(View1<T> const& slice, int rows) {
@@ -36,18 +36,18 @@ void convolve(Exec const& exec, FeatureWork<T> const& work, Tokens const& tokens
   auto const raw = state.raw, value = state.value;
   auto const conv = work.conv;
   auto const document = tokens.document;
-  launch(exec, "sextant::feature_conv", static_cast<std::int64_t>(tokens.batch) * tokens.count,
-         std::int64_t(heads) * width * taps, [=, count = tokens.count](std::int64_t token) {
-           int const b = static_cast<int>(token / count), i = first + static_cast<int>(token % count);
-           int const back = reach(document, b, i, taps);
-           for (int h = 0; h < heads; ++h)
-             for (int c = 0; c < width; ++c) {
-               T sum = 0;
-               for (int t = 0; t < back; ++t)
-                 sum += conv((static_cast<std::int64_t>(h) * width + c) * taps + t) * raw(b, h, i - t, c);
-               value(b, h, i, c) = sum;
-             }
-         });
+  launch_on_host(exec, "sextant::feature_conv", static_cast<std::int64_t>(tokens.batch) * tokens.count,
+                 std::int64_t(heads) * width * taps, [=, count = tokens.count](std::int64_t token) {
+                   int const b = static_cast<int>(token / count), i = first + static_cast<int>(token % count);
+                   int const back = reach(document, b, i, taps);
+                   for (int h = 0; h < heads; ++h)
+                     for (int c = 0; c < width; ++c) {
+                       T sum = 0;
+                       for (int t = 0; t < back; ++t)
+                         sum += conv((static_cast<std::int64_t>(h) * width + c) * taps + t) * raw(b, h, i - t, c);
+                       value(b, h, i, c) = sum;
+                     }
+                 });
 }
 
 /// state.grad (with respect to value) to out (with respect to raw), and the taps' gradient.
@@ -59,8 +59,8 @@ void convolve_backward(Exec const& exec, FeatureWork<T> const& work, Tokens cons
   auto const raw = state.raw, grad = state.grad;
   auto const conv = work.conv, grad_conv = work.grad_conv;
   auto const document = tokens.document;
-  Kokkos::parallel_for("sextant::feature_conv_backward", Policy(exec, 0, static_cast<std::int64_t>(heads) * width),
-                       [=](std::int64_t channel) {
+  Kokkos::parallel_for("sextant::feature_conv_backward",
+                       Policy(host_side(exec), 0, static_cast<std::int64_t>(heads) * width), [=](std::int64_t channel) {
                          int const h = static_cast<int>(channel / width), c = static_cast<int>(channel % width);
                          for (int b = 0; b < batch; ++b) {
                            for (int i = 0; i < count; ++i) out(b, h, i, c) = 0;
@@ -87,12 +87,12 @@ void feature_forward(Exec const& exec, FeatureWork<T> const& work, View2<T const
     matmul<T>(exec, x, Op::plain, seen(work.weight, columns), Op::transposed, flat);
   }
   auto const to = work.spec.taps > 0 ? state.raw : state.value;
-  launch(exec, "sextant::feature_spread", static_cast<std::int64_t>(x.extent(0)), columns,
-         [=, heads = work.heads](std::int64_t token) {
-           int const b = static_cast<int>(token / count), i = first + static_cast<int>(token % count);
-           for (int h = 0; h < heads; ++h)
-             for (int c = 0; c < width; ++c) to(b, h, i, c) = flat(token, h * width + c);
-         });
+  launch_on_host(exec, "sextant::feature_spread", static_cast<std::int64_t>(x.extent(0)), columns,
+                 [=, heads = work.heads](std::int64_t token) {
+                   int const b = static_cast<int>(token / count), i = first + static_cast<int>(token % count);
+                   for (int h = 0; h < heads; ++h)
+                     for (int c = 0; c < width; ++c) to(b, h, i, c) = flat(token, h * width + c);
+                 });
   if (work.spec.taps > 0) convolve(exec, work, tokens, state);
   exec.fence();
 }
@@ -107,7 +107,7 @@ void feature_backward(Exec const& exec, FeatureWork<T> const& work, View2<T cons
     convolve_backward(exec, work, tokens, state, grad);
   }
   auto const flat = array<T>("feature gradient", x.extent(0), columns);
-  Kokkos::parallel_for("sextant::feature_gather", Policy(exec, 0, static_cast<std::int64_t>(x.extent(0))),
+  Kokkos::parallel_for("sextant::feature_gather", Policy(host_side(exec), 0, static_cast<std::int64_t>(x.extent(0))),
                        [=, heads = work.heads](std::int64_t token) {
                          int const b = static_cast<int>(token / count), i = static_cast<int>(token % count);
                          for (int h = 0; h < heads; ++h)

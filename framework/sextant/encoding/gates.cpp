@@ -7,7 +7,7 @@
 namespace sextant::encoding {
 namespace {
 
-using Policy = Kokkos::RangePolicy<Exec>;
+using Policy = Kokkos::RangePolicy<HostExec>;
 
 /// Whether the scan starts anew at token i of row b.
 struct Restarts {
@@ -47,32 +47,32 @@ void gate_forward(Exec const& exec, GateWork const& work, GateInputRows<T const>
   int const heads = work.heads(), first = tokens.first, count = tokens.count, width = input.width;
   auto const z = gate.z, value = gate.value;
   bool const projects = !work.projection.empty(), biased = !work.bias.empty();
-  launch(exec, "sextant::gate_projection", static_cast<std::int64_t>(tokens.batch) * count,
-         std::int64_t(heads) * (projects ? width : 1), [=, &work](std::int64_t token) {
-           int const b = static_cast<int>(token / count), i = static_cast<int>(token % count);
-           for (int h = 0; h < heads; ++h) {
-             double sum = 0;
-             if (projects) {
-               double const* w = work.projection.data() + static_cast<std::size_t>(h) * width;
-               T const* x = input.at(b, h, i);
-               for (int c = 0; c < width; ++c) sum += w[c] * x[c];
-             }
-             z(b, h, first + i) = sum / work.divisor + (biased ? work.bias[h] : 0);
-           }
-         });
+  launch_on_host(exec, "sextant::gate_projection", static_cast<std::int64_t>(tokens.batch) * count,
+                 std::int64_t(heads) * (projects ? width : 1), [=, &work](std::int64_t token) {
+                   int const b = static_cast<int>(token / count), i = static_cast<int>(token % count);
+                   for (int h = 0; h < heads; ++h) {
+                     double sum = 0;
+                     if (projects) {
+                       double const* w = work.projection.data() + static_cast<std::size_t>(h) * width;
+                       T const* x = input.at(b, h, i);
+                       for (int c = 0; c < width; ++c) sum += w[c] * x[c];
+                     }
+                     z(b, h, first + i) = sum / work.divisor + (biased ? work.bias[h] : 0);
+                   }
+                 });
   Restarts const restarts{tokens.document};
-  launch(exec, "sextant::gate_scan", static_cast<std::int64_t>(tokens.batch) * heads, 16 * std::int64_t(count),
-         [=, &work](std::int64_t row) {
-           int const b = static_cast<int>(row / heads), h = static_cast<int>(row % heads);
-           Encoding const& encoding = *work.term->encoding;
-           Head const head = work.formula_head(h);
-           double* zs = &z(b, h, 0);
-           double* values = &value(b, h, 0);
-           encoding.gate(work.index, head, work.weights_of(h), count, zs + first, values + first);
-           double before = 0;
-           if (first > 0) encoding.gate(work.index, head, work.weights_of(h), 1, zs + first - 1, &before);
-           scan_forward(work.spec.scan, restarts, b, first, count, values, before);
-         });
+  launch_on_host(exec, "sextant::gate_scan", static_cast<std::int64_t>(tokens.batch) * heads, 16 * std::int64_t(count),
+                 [=, &work](std::int64_t row) {
+                   int const b = static_cast<int>(row / heads), h = static_cast<int>(row % heads);
+                   Encoding const& encoding = *work.term->encoding;
+                   Head const head = work.formula_head(h);
+                   double* zs = &z(b, h, 0);
+                   double* values = &value(b, h, 0);
+                   encoding.gate(work.index, head, work.weights_of(h), count, zs + first, values + first);
+                   double before = 0;
+                   if (first > 0) encoding.gate(work.index, head, work.weights_of(h), 1, zs + first - 1, &before);
+                   scan_forward(work.spec.scan, restarts, b, first, count, values, before);
+                 });
 }
 
 template <class T>
@@ -85,7 +85,7 @@ GateGradients gate_backward(Exec const& exec, GateWork const& work, GateInputRow
   std::vector<double> weight_part(rows * work.weight_count, 0.0), bias_part(rows, 0.0);
   std::vector<double> projection_part(projects ? rows * width : 0, 0.0);
   Restarts const restarts{tokens.document};
-  Kokkos::parallel_for("sextant::gate_backward", Policy(exec, 0, static_cast<std::int64_t>(rows)),
+  Kokkos::parallel_for("sextant::gate_backward", Policy(host_side(exec), 0, static_cast<std::int64_t>(rows)),
                        [=, &work, &weight_part, &bias_part, &projection_part](std::int64_t row) {
                          int const b = static_cast<int>(row / heads), h = static_cast<int>(row % heads);
                          double* g = &grad(b, h, 0);
@@ -103,7 +103,8 @@ GateGradients gate_backward(Exec const& exec, GateWork const& work, GateInputRow
                          }
                        });
   if (projects) {
-    Kokkos::parallel_for("sextant::gate_backward_input", Policy(exec, 0, static_cast<std::int64_t>(batch) * count),
+    Kokkos::parallel_for("sextant::gate_backward_input",
+                         Policy(host_side(exec), 0, static_cast<std::int64_t>(batch) * count),
                          [=, &work](std::int64_t token) {
                            int const b = static_cast<int>(token / count), i = static_cast<int>(token % count);
                            for (int h = 0; h < heads; ++h) {

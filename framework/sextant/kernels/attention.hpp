@@ -62,7 +62,8 @@ class AttentionWorkspace {
 /// A query that sees no key gets out = 0 and log_sum_exp = -infinity; so does one whose logits are all below about -1e8,
 /// the large negative numbers that some masks use. What a document or row of padding holds, even NaN, reaches no other.
 /// Same bits for any number of threads and whatever else is in the batch. Throws Error when shapes disagree, naming
-/// both, and what a modifier threw. Host backends only: a device backend is refused with an Error.
+/// both, and what a modifier threw. A device takes what team::takes() says; the host's cores do the rest for it, on memory
+/// that both reach.
 template <class T>
 void attention_forward(Exec const& exec, AttentionInput<T> const& in, Heads<T> const& out, View3<T> const& log_sum_exp,
                        AttentionWorkspace& workspace);

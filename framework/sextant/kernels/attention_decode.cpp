@@ -1,6 +1,6 @@
 // Attention of a few query rows against many keys. Keys and values are read once, where they lie, for all query heads of
 // their group; splits of 256 keys are tasks, joined in the order of the keys.
-#include <sextant/base/launch.hpp>
+#include <sextant/base/small_work.hpp>
 #include <sextant/kernels/attention_host.hpp>
 
 #include <cmath>

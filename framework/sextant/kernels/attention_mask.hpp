@@ -1,5 +1,7 @@
 // Which keys a row sees, asked for in blocks: an interval from causality and window, and equal document ids.
 #pragma once
+#include <sextant/base/function.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -21,25 +23,33 @@ struct Span {
 /// The mask of one batch row.
 class MaskRow {
  public:
-  MaskRow(MaskRule const& rule, int batch, int query_len, int key_len)
+  SEXTANT_FUNCTION MaskRow(MaskRule const& rule, int batch, int query_len, int key_len)
       : causal_(rule.causal), window_(rule.window), key_len_(key_len), offset_(std::int64_t(key_len) - query_len) {
     if (rule.query_document) query_id_ = rule.query_document + std::int64_t(batch) * query_len;
     if (rule.key_document) key_id_ = rule.key_document + std::int64_t(batch) * key_len;
   }
 
-  int const* query_ids() const { return query_id_; }
-  int const* key_ids() const { return key_id_; }
+  SEXTANT_FUNCTION int const* query_ids() const { return query_id_; }
+  SEXTANT_FUNCTION int const* key_ids() const { return key_id_; }
 
   /// What causality and window leave to a row; empty spans have begin >= end.
-  Span keys(int row) const {
+  SEXTANT_FUNCTION Span keys(int row) const {
     std::int64_t const own = row + offset_;
     std::int64_t const begin = window_ ? own - window_ + 1 : 0;
     std::int64_t const end = causal_ ? own + 1 : window_ ? own + window_ : key_len_;
-    return {static_cast<int>(std::max<std::int64_t>(begin, 0)),
-            static_cast<int>(std::clamp<std::int64_t>(end, 0, key_len_))};
+    return {static_cast<int>(begin < 0 ? 0 : begin),
+            static_cast<int>(end < 0          ? 0
+                             : end > key_len_ ? key_len_
+                                              : end)};  // std::clamp is the host's alone
   }
   /// Hull over rows [row, row + rows): both ends grow with the row.
-  Span keys(int row, int rows) const { return {keys(row).begin, keys(row + rows - 1).end}; }
+  SEXTANT_FUNCTION Span keys(int row, int rows) const { return {keys(row).begin, keys(row + rows - 1).end}; }
+
+  SEXTANT_FUNCTION bool visible(int row, int col) const {
+    Span const span = keys(row);
+    if (col < span.begin || col >= span.end) return false;
+    return !key_id_ || (query_id_[row] >= 0 && query_id_[row] == key_id_[col]);
+  }
 
   /// Smallest and largest id of a stretch; {0, 0} without documents.
   Span query_range(int row, int rows) const { return range(query_id_, row, rows); }

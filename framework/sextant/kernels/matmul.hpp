@@ -2,6 +2,7 @@
 #pragma once
 #include <sextant/base/bfloat16.hpp>
 #include <sextant/base/kokkos.hpp>
+#include <sextant/kernels/matmul_operands.hpp>
 
 namespace sextant::kernels {
 
@@ -14,9 +15,6 @@ template <class T>
 Matrix<T> as_matrix(T* data, int rows, int cols) {
   return Matrix<T>(data, Kokkos::LayoutStride(rows, static_cast<std::size_t>(cols), cols, 1));
 }
-
-enum class Op { plain, transposed };
-enum class Into { overwrite, add };
 
 /// c = op(a) op(b), or c += op(a) op(b).
 ///   op(a) [m, k]   op(b) [k, n]   c [m, n]

@@ -1,9 +1,9 @@
 // Products of bf16 operands with sums in float: oneDNN's bf16 primitives where the CPU has the arithmetic, else float
 // products of widened blocks. Both multiply exactly; they differ in the order of the sums alone.
 #include <sextant/base/launch.hpp>
+#include <sextant/kernels/matmul_bf16_dots.hpp>
 #include <sextant/kernels/matmul_bf16_native.hpp>
 #include <sextant/kernels/matmul_blocks.hpp>
-#include <sextant/kernels/simd.hpp>
 
 namespace sextant::kernels {
 namespace {
@@ -47,52 +47,6 @@ void multiply_native(Size n, Block<float const> a, Op op_a, Block<B const> b, Op
     rounded_b = converted(b, op_b, n.terms, n.cols, right, round);
   blocks::multiply_bf16(n, rounded_a, op_a, rounded_b, op_b, c, into);
 }
-
-using Pairs = simd::VectorOf<float>::Bits;  // of bf16 numbers, the earlier in the lower half
-constexpr int W = simd::width<float>;
-
-Pairs load_pairs(BFloat16 const* from, int count) {
-  Pairs x{};
-  std::memcpy(&x, from, sizeof(BFloat16) * static_cast<std::size_t>(count < 2 * W ? count : 2 * W));
-  return x;
-}
-SEXTANT_INLINE simd::Vec<float> even(Pairs x) { return std::bit_cast<simd::Vec<float>>(x << 16); }
-SEXTANT_INLINE simd::Vec<float> odd(Pairs x) { return std::bit_cast<simd::Vec<float>>(x & 0xFFFF0000u); }
-
-/// A row as columns of bf16 meet it: of every 2 W entries the even ones, then the odd ones; zeros behind the last.
-void split_row(float const* x, int terms, float* to) {
-  for (int k = 0; k < terms; k += 2 * W)
-    for (int lane = 0; lane < 2 * W; ++lane)
-      to[k + lane % 2 * W + lane / 2] = k + lane < terms ? round_to_bf16(x[k + lane]) : 0.0f;
-}
-
-/// c[0 .. cols) = a b^T for one row `a` from split_row(); `cols` rows of b at most, W of them at a time.
-void dots(float const* a, BFloat16 const* b, std::ptrdiff_t b_stride, int cols, int terms, float* c) {
-  for (int j = 0; j < cols; j += W) {
-    BFloat16 const* right[W];
-    for (int k = 0; k < W; ++k) right[k] = b + std::min(j + k, cols - 1) * b_stride;
-    simd::Vec<float> sum[W];
-    simd::unroll<W>([&](auto k) SEXTANT_INLINE_LAMBDA { sum[k] = simd::Vec<float>{}; });
-    auto const add = [&](int d, auto const& load) SEXTANT_INLINE_LAMBDA {
-      auto const left_even = simd::load(a + d), left_odd = simd::load(a + d + W);
-      simd::unroll<W>([&](auto k) SEXTANT_INLINE_LAMBDA {
-        Pairs const x = load(right[k] + d);
-        sum[k] += left_even * even(x);
-        sum[k] += left_odd * odd(x);
-      });
-    };
-    int d = 0;
-    for (; d + 2 * W <= terms; d += 2 * W)
-      add(d, [](BFloat16 const* from) SEXTANT_INLINE_LAMBDA {
-        Pairs x;
-        std::memcpy(&x, from, sizeof x);
-        return x;
-      });
-    if (d < terms) add(d, [&](BFloat16 const* from) SEXTANT_INLINE_LAMBDA { return load_pairs(from, terms - d); });
-    auto const total = simd::sums<float>(sum);
-    std::memcpy(c + j, &total, sizeof(float) * static_cast<std::size_t>(std::min(W, cols - j)));
-  }
-}
 }  // namespace
 
 template <class B>
@@ -109,14 +63,15 @@ void matmul_few_bf16(Exec const& exec, Matrix<float const> const& a, Matrix<BFlo
                      Matrix<float> const& c) {
   static thread_local std::vector<float> rows;
   Size const n = blocks::checked(a, Op::plain, b, Op::transposed, c);
-  int const stride = (n.terms + 2 * W - 1) / (2 * W) * 2 * W;
+  int const stride = blocks::split_length(n.terms);
   rows.resize(static_cast<std::size_t>(few_rows) * stride);
   float* const left = rows.data();
-  for (int i = 0; i < n.rows && i < few_rows; ++i) split_row(a.data() + i * a.stride(0), n.terms, left + i * stride);
+  for (int i = 0; i < n.rows && i < few_rows; ++i)
+    blocks::split_row(a.data() + i * a.stride(0), n.terms, left + i * stride);
   blocks::for_columns(exec, n, [=](int col, int cols) {
     for (int i = 0; i < n.rows; ++i)
-      dots(left + i * stride, b.data() + col * b.stride(0), b.stride(0), cols, n.terms,
-           c.data() + i * c.stride(0) + col);
+      blocks::dots(left + i * stride, b.data() + col * b.stride(0), b.stride(0), cols, n.terms,
+                   c.data() + i * c.stride(0) + col);
   });
 }
 

@@ -1,3 +1,4 @@
+#include <sextant/base/error.hpp>
 #include <sextant/kernels/matmul_bf16_native.hpp>
 
 #include <oneapi/dnnl/dnnl.hpp>

@@ -1,6 +1,7 @@
 // bf16 products by the CPU's own arithmetic.
 #pragma once
-#include <sextant/kernels/matmul_blocks.hpp>
+#include <sextant/base/bfloat16.hpp>
+#include <sextant/kernels/matmul_operands.hpp>
 
 namespace sextant::kernels::blocks {
 

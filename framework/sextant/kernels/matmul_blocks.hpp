@@ -26,30 +26,10 @@ inline int row_step() {
 }
 
 template <class T>
-struct Block {
-  T* data;
-  int stride;
-};
-template <class T>
 Block<T> block_of(Matrix<T> const& m, Op op, int row, int col) {
   std::size_t const stride = m.stride(0);
   return {m.data() + (op == Op::plain ? row * stride + col : col * stride + row), static_cast<int>(stride)};
 }
-
-struct Size {
-  int rows, cols, terms;
-};
-
-/// While it lives oneDNN starts no threads: in a Kokkos without OpenMP, or with one thread, it would take all there are.
-class SingleThread {
- public:
-  SingleThread();
-  ~SingleThread();
-  SingleThread(SingleThread const&) = delete;
-
- private:
-  int threads_;
-};
 
 /// c = op(a) op(b), or c +=, in the calling thread alone: oneDNN for float, plain loops for double.
 void multiply(Size n, Block<float const> a, Op op_a, Block<float const> b, Op op_b, Block<float> c, Into into);
@@ -57,8 +37,9 @@ void multiply(Size n, Block<double const> a, Op op_a, Block<double const> b, Op 
 
 template <class F>
 void for_tasks(Exec const& exec, char const* label, int tasks, F const& task) {
-  if (on_host && tasks == 1) return task(0);
-  Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>> policy(exec, 0, tasks);
+  HostExec const host = host_side(exec);
+  if (tasks == 1) return task(0);
+  Kokkos::RangePolicy<HostExec, Kokkos::Schedule<Kokkos::Dynamic>> policy(host, 0, tasks);
   policy.set_chunk_size(1);
   Kokkos::parallel_for(label, policy, task);
 }
@@ -127,7 +108,7 @@ void matmul_sums(Exec const& exec, Size n, Matrix<T const> const& a, Matrix<B co
                Block<T>{part + run * size + static_cast<std::size_t>(row) * n.cols + col, n.cols}, Into::overwrite);
   });
   if (runs == 1) return;
-  Kokkos::parallel_for("sextant::matmul_add", Kokkos::RangePolicy<Exec>(exec, 0, n.rows), [=](int i) {
+  Kokkos::parallel_for("sextant::matmul_add", Kokkos::RangePolicy<HostExec>(host_side(exec), 0, n.rows), [=](int i) {
     T* const out = c.data() + i * c.stride(0);
     T const* const first = part + static_cast<std::size_t>(i) * n.cols;
     if (into == Into::overwrite) std::fill(out, out + n.cols, T(0));
@@ -138,7 +119,6 @@ void matmul_sums(Exec const& exec, Size n, Matrix<T const> const& a, Matrix<B co
 
 template <class T, class B>
 Size checked(Matrix<T const> const& a, Op op_a, Matrix<B const> const& b, Op op_b, Matrix<T> const& c) {
-  static_assert(on_host, "matmul has a host body only: build Kokkos with a host execution space");
   auto const shape = [](auto const& m, Op op) {
     return op == Op::plain ? std::vector<std::size_t>{m.extent(0), m.extent(1)}
                            : std::vector<std::size_t>{m.extent(1), m.extent(0)};

@@ -21,9 +21,9 @@ struct Rows {  // raw strides: a View's 4-D indexing costs more than the turn it
   std::int64_t batch, head, row;
   explicit Rows(Heads<T> const& x)
       : data(x.data()),
-        batch(static_cast<std::int64_t>(x.stride_0())),
-        head(static_cast<std::int64_t>(x.stride_1())),
-        row(static_cast<std::int64_t>(x.stride_2())) {}
+        batch(static_cast<std::int64_t>(x.stride(0))),
+        head(static_cast<std::int64_t>(x.stride(1))),
+        row(static_cast<std::int64_t>(x.stride(2))) {}
   KOKKOS_FUNCTION T* at(int b, int h, int i) const { return data + b * batch + h * head + i * row; }
 };
 
@@ -76,7 +76,7 @@ void turn(Exec const& exec, Heads<T const> const& x, Heads<T> const& to, Rotatio
           RotationSpan const& span, T sign, Scale const& scale_of) {
   int const pairs = table.cos.extent_int(2), len = x.extent_int(2);
   check_span("rotate", span, pairs, x.extent_int(1), x.extent_int(3));
-  expect(x.size() == 0 || x.stride_3() == 1, "rotate: the channels of x are not contiguous");
+  expect(x.size() == 0 || x.stride(3) == 1, "rotate: the channels of x are not contiguous");
   expect(table.cos.extent_int(1) >= len, "rotate: the table holds ", table.cos.extent_int(1), " tokens, x has ", len);
   Rows<T const> const from(x);
   Rows<T> const into(to);

@@ -1,5 +1,8 @@
 // The contract between attention and what changes its logits: a chain of modifiers, each called once per tile.
 #pragma once
+#include <sextant/base/function.hpp>
+
+#include <cstdint>
 
 namespace sextant::kernels {
 
@@ -13,6 +16,20 @@ struct Tile {
   int stride;
   double const* query_position;  ///< of the tile's rows
   double const* key_position;    ///< of the tile's columns
+};
+
+/// A link that adds a number per offset, key position - query position, to the logits of heads [head_begin, + heads).
+template <class T>
+struct OffsetTable {
+  T const* bias = nullptr;  ///< [heads, width], in memory that the device reaches
+  T* grad = nullptr;        ///< [batch, heads, width], to which a backward adds; null: none is wanted
+  int head_begin = 0, heads = 0;
+  std::int64_t width = 0;
+  double first = 0;  ///< the offset of entry 0; every pair of the input has its entry
+
+  SEXTANT_FUNCTION std::int64_t at(double query_position, double key_position) const {
+    return static_cast<std::int64_t>(key_position - query_position - first);
+  }
 };
 
 enum class Visible { none, some, all };
@@ -40,6 +57,9 @@ class TileModifier {
   /// different (batch, head) come concurrently, so what they share must be kept apart per (batch, head) and reduced
   /// in a fixed order afterwards.
   virtual void backward(Tile<T> const& tile, T const* grad, int grad_stride) = 0;
+
+  /// All that forward() and backward() do, as a table: the form that a device takes. Null `bias`: it has no such form.
+  virtual OffsetTable<T> table() { return {}; }
 };
 
 }  // namespace sextant::kernels

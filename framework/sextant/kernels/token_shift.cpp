@@ -1,17 +1,16 @@
 #include <sextant/base/error.hpp>
+#include <sextant/base/math.hpp>
 #include <sextant/kernels/token_shift.hpp>
-
-#include <cmath>
 
 namespace sextant::kernels {
 namespace {
 template <class T>
 KOKKOS_INLINE_FUNCTION T share_of(T logit) {
-  return T(1) / (T(1) + std::exp(-logit));
+  return T(1) / (T(1) + math::exp(-logit));
 }
 /// Whether token i of row b has the token before it in its own document.
 template <class T>
-bool follows(TokenShift<T> const& shift, int b, int i) {
+KOKKOS_FUNCTION bool follows(TokenShift<T> const& shift, int b, int i) {
   if (i == 0)
     return shift.before.size() > 0 && (shift.document.size() == 0 || shift.document(b, 0) == shift.document_before(b));
   return shift.document.size() == 0 || shift.document(b, i) == shift.document(b, i - 1);
@@ -33,20 +32,22 @@ void token_shift_forward(Exec const& exec, T* data, std::int64_t stride, int bat
   int const heads = shift.logit.extent_int(1), width = heads * dim;
   auto const plain = shift.plain;
   std::int64_t const rows = std::int64_t(batch) * seq_len;
-  Kokkos::parallel_for("sextant::token_shift_keep", Kokkos::RangePolicy<Exec>(exec, 0, rows), [=](std::int64_t row) {
-    for (int c = 0; c < width; ++c) plain(row, c) = data[row * stride + c];
-  });
-  Kokkos::parallel_for("sextant::token_shift", Kokkos::RangePolicy<Exec>(exec, 0, rows), [=](std::int64_t row) {
-    int const b = static_cast<int>(row / seq_len), i = static_cast<int>(row % seq_len);
-    T const* const last = !follows(shift, b, i) ? nullptr : i > 0 ? &plain(row - 1, 0) : &shift.before(b, 0);
-    for (int h = 0; h < heads; ++h) {
-      T const share = share_of(shift.logit(row, h));
-      for (int c = h * dim; c < (h + 1) * dim; ++c) {
-        T const here = plain(row, c);
-        data[row * stride + c] = here + share * ((last ? last[c] : T(0)) - here);
-      }
-    }
-  });
+  Kokkos::parallel_for(
+      "sextant::token_shift_keep", Kokkos::RangePolicy<Exec>(exec, 0, rows), KOKKOS_LAMBDA(std::int64_t row) {
+        for (int c = 0; c < width; ++c) plain(row, c) = data[row * stride + c];
+      });
+  Kokkos::parallel_for(
+      "sextant::token_shift", Kokkos::RangePolicy<Exec>(exec, 0, rows), KOKKOS_LAMBDA(std::int64_t row) {
+        int const b = static_cast<int>(row / seq_len), i = static_cast<int>(row % seq_len);
+        T const* const last = !follows(shift, b, i) ? nullptr : i > 0 ? &plain(row - 1, 0) : &shift.before(b, 0);
+        for (int h = 0; h < heads; ++h) {
+          T const share = share_of(shift.logit(row, h));
+          for (int c = h * dim; c < (h + 1) * dim; ++c) {
+            T const here = plain(row, c);
+            data[row * stride + c] = here + share * ((last ? last[c] : T(0)) - here);
+          }
+        }
+      });
   exec.fence();
 }
 
@@ -60,7 +61,7 @@ void token_shift_backward(Exec const& exec, T* grad, std::int64_t stride, int ba
   // Row by row, first token first: token i takes its share of what i + 1 owes before i + 1 is overwritten.
   Kokkos::parallel_for(
       "sextant::token_shift_backward", Kokkos::RangePolicy<Exec>(exec, 0, std::int64_t(batch) * heads),
-      [=](std::int64_t at) {
+      KOKKOS_LAMBDA(std::int64_t at) {
         int const b = static_cast<int>(at / heads), h = static_cast<int>(at % heads);
         for (int i = 0; i < seq_len; ++i) {
           std::int64_t const row = std::int64_t(b) * seq_len + i;

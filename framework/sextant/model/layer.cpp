@@ -83,7 +83,7 @@ void attention_backward_of(Pass<T> const& pass, int index, LayerWeights<T> const
       attention_input(pass, index, encoded_of(binding, index, views, layer.tokens), views.value, layer.tokens, true);
   auto const grads_of_encoded = binding.gradients(index, grad_views.query, grad_views.key);
   auto const heads = [&](View2<T> const& x) {
-    return as_heads(x.data(), batch, config.heads, seq_len, config.head_dim);
+    return as_heads(x.data(), batch, pass.config.heads, seq_len, pass.config.head_dim);
   };
   kernels::attention_backward<T>(exec, in, heads(layer.attended), layer.log_sum_exp, heads(buffers.grad_attended),
                                  grads_of_encoded.query.front(), grads_of_encoded.key.front(), grad_views.value,

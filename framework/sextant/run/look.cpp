@@ -25,19 +25,20 @@ Gaze look(Exec const& exec, Network& network, std::span<std::int32_t const> toke
            std::vector<double>(cells),
            std::vector<double>(cells * static_cast<std::size_t>(length))};
   network.each_layer(exec, one_row(tokens, positions), [&](Network::LayerView const& view) {
-    Kokkos::parallel_for("sextant::look", Kokkos::RangePolicy<Exec>(exec, 0, config.heads), [&](int head) {
-      std::size_t const cell = static_cast<std::size_t>(view.layer * config.heads + head);
-      std::vector<double> weights;
-      for (int n = 0; n < count; ++n) {
-        int const row = length - 1 - n * (length / 2) / count;
-        auto const found = kernels::row_statistics(view.attention, 0, head, row, &weights);
-        out.entropy[cell] += found.entropy / count;
-        out.spread[cell] += found.spread / count;
-        for (int key = 0; key <= row; ++key)
-          out.mass[cell * static_cast<std::size_t>(length) + static_cast<std::size_t>(row - key)] +=
-              weights[static_cast<std::size_t>(key)] / count;
-      }
-    });
+    Kokkos::parallel_for(
+        "sextant::look", Kokkos::RangePolicy<HostExec>(host_side(exec), 0, config.heads), [&](int head) {
+          std::size_t const cell = static_cast<std::size_t>(view.layer * config.heads + head);
+          std::vector<double> weights;
+          for (int n = 0; n < count; ++n) {
+            int const row = length - 1 - n * (length / 2) / count;
+            auto const found = kernels::row_statistics(view.attention, 0, head, row, &weights);
+            out.entropy[cell] += found.entropy / count;
+            out.spread[cell] += found.spread / count;
+            for (int key = 0; key <= row; ++key)
+              out.mass[cell * static_cast<std::size_t>(length) + static_cast<std::size_t>(row - key)] +=
+                  weights[static_cast<std::size_t>(key)] / count;
+          }
+        });
     exec.fence();
   });
   return out;

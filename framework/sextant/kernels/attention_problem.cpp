@@ -1,4 +1,4 @@
-#include <sextant/kernels/attention_host.hpp>
+#include <sextant/kernels/attention_problem.hpp>
 
 #include <new>
 
