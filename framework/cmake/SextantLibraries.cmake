@@ -5,10 +5,17 @@ string(TOUPPER "${Kokkos_DEVICES}" sextant_backends)
 get_filename_component(sextant_kokkos_lib ${Kokkos_DIR}/../.. ABSOLUTE)  # an installed library finds it where it was built
 list(APPEND CMAKE_INSTALL_RPATH ${sextant_kokkos_lib})
 message(STATUS "Kokkos ${Kokkos_VERSION} with ${Kokkos_DEVICES} from ${Kokkos_DIR}")
+set(sextant_device OFF)
 if(sextant_backends MATCHES "CUDA|HIP|SYCL")
-  message(FATAL_ERROR "This Kokkos (${Kokkos_DIR}) launches on a device by default (${Kokkos_DEVICES}). Sextant's attention and "
-    "matrix products have no device code yet, so it would compute nothing there. Name a Kokkos whose default execution space is "
-    "OpenMP with -DKokkos_ROOT=PREFIX, or let scripts/setup build one.")
+  set(sextant_device ON)
+endif()
+if(sextant_device AND NOT SEXTANT_DEVICE)
+  message(FATAL_ERROR "This Kokkos (${Kokkos_DIR}) launches on a device by default (${Kokkos_DEVICES}). Sextant's kernels compile "
+    "for CUDA and have been run on no device yet. Name a Kokkos whose default execution space is OpenMP with "
+    "-DKokkos_ROOT=PREFIX, let scripts/setup build one, or build for the device all the same with -DSEXTANT_DEVICE=ON.")
+elseif(SEXTANT_DEVICE AND NOT sextant_device)
+  message(FATAL_ERROR "SEXTANT_DEVICE is ON, and this Kokkos (${Kokkos_DIR}) knows no device (${Kokkos_DEVICES}): name one built "
+    "with CUDA with -DKokkos_ROOT=PREFIX.")
 endif()
 if(NOT sextant_backends MATCHES "OPENMP|THREADS")
   message(WARNING "This Kokkos has no threaded host backend (${Kokkos_DEVICES}): Sextant will run on one core. "

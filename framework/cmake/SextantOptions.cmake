@@ -18,7 +18,7 @@ set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
 find_program(SEXTANT_CCACHE ccache)
 mark_as_advanced(SEXTANT_CCACHE)
-if(SEXTANT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+if(SEXTANT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT SEXTANT_DEVICE)
   # The sloppiness is what ccache asks for with a precompiled header; it still looks at the contents of every file. With the
   # base directory, two build folders of one checkout, and two checkouts, share what they compile.
   set(CMAKE_CXX_COMPILER_LAUNCHER
@@ -36,7 +36,8 @@ target_compile_options(sextant_abi INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-psabi>
   $<$<COMPILE_LANGUAGE:CXX>:-fno-trapping-math>  # no result changes, but loops with a choice in them vectorise
   $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno>
-  $<$<AND:$<BOOL:${SEXTANT_NATIVE}>,$<COMPILE_LANGUAGE:CXX>>:-march=native>)
+  $<$<AND:$<BOOL:${SEXTANT_NATIVE}>,$<COMPILE_LANGUAGE:CXX>>:-march=native>
+  $<$<BOOL:${SEXTANT_DEVICE}>:--expt-relaxed-constexpr>)  # of the standard library: limits, bit_cast
 
 # Our own code only. -ffast-math never; contraction to FMA is the compiler's default and stays.
 add_library(sextant_flags INTERFACE)
@@ -45,6 +46,7 @@ target_compile_options(sextant_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wno-missing-field-initializers -Wnon-virtual-dtor>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>
   $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-pass-failed>  # `omp simd` over a function that clang has no vector form of
+  $<$<BOOL:${SEXTANT_DEVICE}>:-Werror=cross-execution-space-call>  # a host function in device code would not link, or worse
   $<$<AND:$<BOOL:${SEXTANT_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fdiagnostics-color=always>
   $<$<AND:$<BOOL:${SEXTANT_CCACHE}>,$<CXX_COMPILER_ID:GNU>>:-fpch-preprocess>)
@@ -71,7 +73,7 @@ function(sextant_refuse_unknown_options)
     elseif(upper MATCHES "^SEXTANT_")
       unset(${name} CACHE)
       message(FATAL_ERROR "-D${name} is no option of Sextant. The options are SEXTANT_NATIVE, SEXTANT_WERROR, SEXTANT_TESTS, "
-        "SEXTANT_BENCHMARKS, SEXTANT_PCH, SEXTANT_ROOMS and SEXTANT_SANITIZE.")
+        "SEXTANT_BENCHMARKS, SEXTANT_PCH, SEXTANT_DEVICE, SEXTANT_ROOMS and SEXTANT_SANITIZE.")
     endif()
   endforeach()
 endfunction()

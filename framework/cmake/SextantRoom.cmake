@@ -10,7 +10,7 @@ endif()
 
 # A target compiled with the shared precompiled header. `kind` keeps apart what is compiled with different flags.
 function(sextant_precompile target kind)
-  if(NOT SEXTANT_PCH)
+  if(NOT SEXTANT_PCH OR SEXTANT_DEVICE)  # nvcc has none
     return()
   endif()
   if(NOT TARGET sextant_pch_${kind})
@@ -78,6 +78,14 @@ function(sextant_room name)
   else()
     sextant_precompile(${target} rooms)
     set_property(GLOBAL APPEND PROPERTY sextant_objects $<TARGET_OBJECTS:sextant_${name}>)
+  endif()
+endfunction()
+
+# Sources of a room that Kokkos's nvcc_wrapper hands to the host's compiler; they include no header of Kokkos.
+function(sextant_host_sources room)
+  if(SEXTANT_DEVICE)
+    list(TRANSFORM ARGN REPLACE "(.+)" "sextant/${room}/\\1.cpp" OUTPUT_VARIABLE sources)
+    set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS --host-only)
   endif()
 endfunction()
 
