@@ -96,6 +96,34 @@ TEST_CASE("extend: claims are judged over documents, and measure nothing anew", 
   CHECK_THAT(read_file(folder / "out" / "report.html"), ContainsSubstring("id=\"claim-absurd\""));
 }
 
+TEST_CASE("check: a finished study is held to other claims, which are kept in it when that is asked for",
+          "[extend][claims]") {
+  test::TempFolder const folder;
+  REQUIRE(sextant_program(command(folder, 6, "")).status == 0);
+  auto const out = (folder / "out").string(), file = (folder / "claims.yaml").string();
+  write_file_atomically(file, list("    - {id: sane, test: '" + linear + " < 100'}\n"));
+  auto const printed = sextant_program({"check", out, "--claims", file});
+  CHECK(printed.status == 0);
+  CHECK_THAT(printed.output, ContainsSubstring("Claims: the one holds") || ContainsSubstring("1 holds"));
+  CHECK_FALSE(results::read_file(folder / "out" / "study.h5").has_group("summary/claims"));
+  CHECK(sextant_program({"check", out, "--claims", file, "--keep"}).status == 0);
+  auto const board = claims::from_group(results::read_file(folder / "out" / "study.h5").group("summary/claims"));
+  CHECK(board.sample == claims::Sample::documents);
+  REQUIRE(board.outcomes.size() == 1);
+
+  // The same numbers as when extend itself is given the claims.
+  REQUIRE(sextant_program(command(folder, 6, read_file(file))).status == 0);
+  auto const direct = claims::from_group(results::read_file(folder / "out" / "study.h5").group("summary/claims"));
+  CHECK(direct.outcomes[0].effect == board.outcomes[0].effect);
+  CHECK(direct.outcomes[0].p == board.outcomes[0].p);
+
+  write_file_atomically(file, list("    - {id: c, test: 'lm_loss.tail16 @ 128 {scaling=yarn x3} < 2'}\n"));
+  auto const wrong = sextant_program({"check", out, "--claims", file});
+  CHECK(wrong.status == 2);
+  CHECK_THAT(wrong.output, ContainsSubstring("no arm has scaling yarn x3; did you mean yarn x2?"));
+  CHECK(sextant_program({"check", out, "--keep"}).status == 2);
+}
+
 TEST_CASE("extend: a wrong claim is refused before anything is read, at its word", "[extend][claims]") {
   test::TempFolder const folder;
   auto const refused = [&](std::string const& test, std::string const& message) {
@@ -120,7 +148,7 @@ TEST_CASE("extend: one tuning is one, and a claim about it is out of reach", "[e
   about.settled = "lm_loss.mean @ 8 {encoding=m, scaling=yarn x2 tuned} < lm_loss.mean @ 8 {encoding=m, scaling=none}";
   claims::Claim given;
   given.settled = "lm_loss.mean @ 8 {encoding=m, scaling=yarn x2} < 2";
-  auto const found = extend::about_documents({.list = {about, given}}, {plain, tuned});
+  auto const found = extend::about_documents({.list = {about, given}}, extend::tuned_in({plain, tuned}));
   CHECK(found.sample == claims::Sample::documents);
   CHECK(found.list[0].settled.empty());
   CHECK_THAT(found.list[0].missing, ContainsSubstring("yarn x2 tuned was trained once"));

@@ -147,8 +147,8 @@ void run(Arguments const& a, Context& context) {
   extend::Work const work{subject, documents, arms, settings, registry, tuning ? &*tuning : nullptr, &store};
   claims::Claims claims;
   if (!a.claims.empty())
-    claims =
-        extend::about_documents(spec::load_claims(a.claims, extend::claimable(work), catalogue_of(registry)), arms);
+    claims = extend::about_documents(spec::load_claims(a.claims, extend::claimable(work), catalogue_of(registry)),
+                                     extend::tuned_in(arms));
   auto const stages = extend::stages_of(work);
   run::catch_signals();
   to_the_end(context, [&] { extend::carry_out(exec, stages, store, a.quiet); });

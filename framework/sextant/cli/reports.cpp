@@ -2,6 +2,7 @@
 #include <sextant/base/file.hpp>
 #include <sextant/claims/judge.hpp>
 #include <sextant/cli/specs.hpp>
+#include <sextant/extend/claims.hpp>
 #include <sextant/report/claims.hpp>
 #include <sextant/report/html.hpp>
 #include <sextant/report/learning.hpp>
@@ -11,6 +12,7 @@
 #include <sextant/report/reach.hpp>
 #include <sextant/report/table.hpp>
 #include <sextant/results/file.hpp>
+#include <sextant/spec/claims.hpp>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -89,25 +91,44 @@ void add_compare(CLI::App& app, Context& context) {
   });
 }
 
+namespace {
+/// Those of a file, or of the study itself.
+claims::Claims claims_for(results::Group const& study, fs::path const& file, std::string const& from, Context& context) {
+  if (!from.empty())
+    return extend::about_documents(
+        spec::load_claims(from, extend::claimable(study, file.string()), catalogue_of(context.registry())),
+        extend::tuned_in(study));
+  expect(study.has_group("summary/claims"), file.string(), ": makes no claims; expected a spec with `claims:`");
+  return claims::claims_of(claims::from_group(study.group("summary/claims")));
+}
+}  // namespace
+
 void add_check(CLI::App& app, Context& context) {
   struct Arguments {
-    std::string file, format = "terminal";
-    bool strict = false;
+    std::string file, format = "terminal", claims;
+    bool strict = false, keep = false;
   };
-  auto* const command = add_command(app, "check", "The verdict of every claim of a study",
-                                    {"check results/quickstart", "check study.h5 --strict --json"});
+  auto* const command =
+      add_command(app, "check", "The verdict of every claim of a study",
+                  {"check results/quickstart", "check study.h5 --strict --json",
+                   "check results/extend-model --claims claims.yaml --keep"});
   auto const a = std::make_shared<Arguments>();
   command->add_option("study", a->file, "a study file or folder")->required();
   command->add_option("--format", a->format, "terminal, markdown, csv, latex or json");
   command->add_flag("--strict", a->strict, "exit with status 4 unless every claim holds");
+  auto* const file_of_claims = command->add_option(
+      "--claims", a->claims, "judge a study of `extend` by the block `claims:` of this file, in place of its own");
+  command->add_flag("--keep", a->keep, "write these claims and their verdicts into the study")->needs(file_of_claims);
   takes_json(command, context);
   command->callback([a, &context] {
     fs::path const file = study_file(a->file);
     auto const format = context.json ? report::Format::json : report::format_from(a->format);
-    results::Group const study = results::read_file(file);
-    expect(study.has_group("summary/claims"), file.string(), ": makes no claims; expected a spec with `claims:`");
-    auto const made = claims::from_group(study.group("summary/claims"));
-    auto const judgement = claims::judge(claims::claims_of(made), study);
+    results::Group study = results::read_file(file);
+    auto const judgement = claims::judge(claims_for(study, file, a->claims, context), study);
+    if (a->keep) {
+      study["summary"]["claims"] = claims::to_group(judgement);
+      results::write_file(file, study);
+    }
     fmt::print("{}", report::render(judgement, format, report::terminal_look(STDOUT_FILENO)));
     bool const all = std::all_of(judgement.outcomes.begin(), judgement.outcomes.end(),
                                  [](auto const& each) { return each.verdict == claims::Verdict::holds; });

@@ -17,6 +17,26 @@ spec::Evaluation evaluation(Work const& work, char const* name, std::vector<int>
   return out;
 }
 
+/// A measurement of a run as a spec would say it: its lengths, and the measures that are kept by document.
+spec::Evaluation evaluation(std::string const& name, results::Group const& measured) {
+  spec::Evaluation out;
+  out.use = spec::Probe::lm_loss;
+  out.name = name;
+  for (auto const length : measured.values<std::int64_t>("length")) out.lengths.push_back(static_cast<int>(length));
+  out.windows = static_cast<int>(measured.values<std::int64_t>("window").size());
+  std::string const by_window = "_by_window";
+  for (auto const& [array, values] : measured.arrays)
+    if (array.ends_with(by_window)) out.keep.push_back(array.substr(0, array.size() - by_window.size()));
+  return out;
+}
+
+spec::View view_of(std::string const& scaling) {
+  spec::View out;
+  out.label = scaling;
+  out.labels = {{"position.scaling", scaling}};
+  return out;
+}
+
 std::string scaling_in(claims::Measured const& quantity) {
   for (auto const& where : quantity.where)
     if (where.dimension.text == "scaling") return where.label.text;
@@ -33,9 +53,7 @@ std::vector<spec::Arm> claimable(Work const& work) {
   bool const controlled = !stretched_lengths(work).empty();
   if (controlled) evaluate.push_back(evaluation(work, "window_control", stretched_lengths(work), {tail}));
   for (auto const& arm : work.arms) {
-    spec::View view;
-    view.label = arm.label;
-    view.labels = {{"position.scaling", arm.label}};
+    spec::View view = view_of(arm.label);
     view.position = arm.position;
     view.evaluations = {"lm_loss"};
     if (controlled && &arm == &work.arms.front()) view.evaluations.emplace_back("window_control");
@@ -44,16 +62,51 @@ std::vector<spec::Arm> claimable(Work const& work) {
   return {out};
 }
 
-claims::Claims about_documents(claims::Claims claims, std::vector<Arm> const& arms) {
+std::vector<spec::Arm> claimable(results::Group const& study, std::string const& source) {
+  expect(study.attribute<std::string>("study", "").starts_with("extend-"), source,
+         ": is no study of `sextant extend`; claims of other studies stand in their specs, and `sextant run` judges them "
+         "anew without measuring again");
+  spec::Arm out;
+  for (auto const& [id, run] : study.group("runs").groups) {
+    auto const* const measured = run.find_group("eval");
+    if (!measured) continue;
+    out.label = run.attribute<std::string>("encoding");
+    spec::View view = view_of(run.attribute<std::string>("scaling"));
+    for (auto const& [name, group] : measured->groups) {
+      if (!group.find_array("window")) continue;
+      view.evaluations.push_back(name);
+      auto const known = std::find_if(out.setting.evaluate.begin(), out.setting.evaluate.end(),
+                                      [&](auto const& each) { return each.name == name; });
+      if (known == out.setting.evaluate.end()) out.setting.evaluate.push_back(evaluation(name, group));
+    }
+    out.views.push_back(std::move(view));
+  }
+  expect(!out.views.empty(), source, ": no run of it was measured");
+  return {out};
+}
+
+std::vector<std::string> tuned_in(std::vector<Arm> const& arms) {
+  std::vector<std::string> out;
+  for (auto const& arm : arms)
+    if (!arm.weights.empty()) out.push_back(arm.label);
+  return out;
+}
+
+std::vector<std::string> tuned_in(results::Group const& study) {
+  std::vector<std::string> out;
+  for (auto const& [id, run] : study.group("runs").groups)
+    if (!run.attribute<std::vector<std::string>>("parents", {}).empty())
+      out.push_back(run.attribute<std::string>("scaling"));
+  return out;
+}
+
+claims::Claims about_documents(claims::Claims claims, std::vector<std::string> const& tuned) {
   claims.sample = claims::Sample::documents;
   for (auto& claim : claims.list)
     for (auto const& quantity : claims::parse(claim.settled).measured)
-      for (auto const& arm : arms) {
-        if (arm.weights.empty() || arm.label != scaling_in(quantity)) continue;
+      if (std::find(tuned.begin(), tuned.end(), scaling_in(quantity)) != tuned.end())
         claim.missing =
-            text(arm.label, " was trained once: these documents do not tell what another training would do");
-        break;
-      }
+            text(scaling_in(quantity), " was trained once: these documents do not tell what another training would do");
   for (auto& claim : claims.list)
     if (!claim.missing.empty()) claim.settled.clear();
   return claims;
