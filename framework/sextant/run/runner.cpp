@@ -209,7 +209,7 @@ Outcome run_plan(Exec const& exec, spec::Spec const& spec, plan::Plan const& pla
   Outcome outcome = runner.outcome();
   outcome.study_file = runner.store().study_file();
   bool const shown = fs::exists(outcome.study_file) &&
-                     digest_of_file(outcome.study_file).state == digest_of(plan, runner.store(), spec.claims).state;
+                     digest_of_file(outcome.study_file).state == digest_of(plan, runner.store(), spec).state;
   if (!shown) publish(spec, plan, registry, runner.store(), options, started);
   return outcome;
 }
