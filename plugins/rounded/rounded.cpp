@@ -16,7 +16,7 @@ struct Rounded {
   static constexpr char const* formula = "R_table(cos R_angle(p inv_freq_f)), likewise sin";
 
   static std::vector<Example> examples() {
-    return {{{{"table", std::string("int8")}}, {}}, {{{"angle", std::string("fp16")}}, {}}};
+    return {{{{"table", std::string("int8")}}, {}}, {{{"angle", std::string("bf16")}}, {}}};
   }
 
   static auto schema() {
@@ -29,7 +29,7 @@ struct Rounded {
                  {"int8", Format::int8},
                  {"int4", Format::int4}})
         .choice("angle", &Rounded::angle, "what position, frequency and their product are kept in; fp64: as they are",
-                {{"fp64", Format::fp64}, {"fp32", Format::fp32}, {"bf16", Format::bf16}, {"fp16", Format::fp16}});
+                {{"fp64", Format::fp64}, {"fp32", Format::fp32}, {"bf16", Format::bf16}});
   }
   void check(ScalingContext const&) const {
     expect(!table_format().exact(), "rounded rounds nothing: expected table or angle to be another format than fp64");

@@ -136,7 +136,7 @@ TEST_CASE("extend: a wrong claim is refused before anything is read, at its word
   refused("lm_loss.tail16 @ 128 {scaling=yarn x3} < 2", "no arm has scaling yarn x3; did you mean yarn x2?");
   refused("lm_loss.tail64 @ 128 {scaling=yarn x2} < 2", "lm_loss keeps no tail64; did you mean tail16?");
   refused("lm_loss.tail16 @ 256 {scaling=yarn x2} < 2",
-          "lm_loss is not measured at 256 tokens, expected one of 64, 128");
+          "lm_loss is not measured at 256 tokens, expected one of [64, 128]");
   refused("attention.entropy @ 128 < 2", "no measurement is called attention");
   refused("window_control.tail16 @ 128 {scaling=yarn x2} < 2", "no arm has scaling yarn x2");
 }

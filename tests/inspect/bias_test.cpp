@@ -1,3 +1,4 @@
+#include <sextant/inspect/action.hpp>
 #include <sextant/inspect/bias_profile.hpp>
 #include <sextant/inspect/decay.hpp>
 
@@ -54,11 +55,11 @@ TEST_CASE("expected logit: rope's is the sum of cosines of its ladder over sqrt(
   CHECK_FALSE(d->content_differs);
 }
 
-TEST_CASE("expected logit: rounded cos and sin leave no function of the distance, and it is said", "[inspect]") {
+TEST_CASE("an action by rounded cos and sin is no function of the distance, and it is said", "[inspect]") {
   encoding::Choice const rounded{"rounded", {{"table", std::string("int8")}}, {}};
-  auto const d = expected_logit(subject_of("rope", {.scalings = {rounded}}));
-  CHECK_FALSE(d);
-  CHECK_THAT(d.why_not, Catch::Matchers::ContainsSubstring("rounded cos and sin"));
+  auto const subject = subject_of("rope", {.scalings = {rounded}});
+  CHECK_THAT(Action(subject, 0).open(), Catch::Matchers::ContainsSubstring("rounded cos and sin"));
+  CHECK(Action(subject_of("rope"), 0).open().empty());
 }
 
 TEST_CASE("expected logit: drawn vectors average to it", "[inspect]") {

@@ -158,9 +158,9 @@ TEST_CASE("claims: a file of claims alone says what a spec says, and its faults 
   };
   std::string const head = "claims:\n  list:\n";
   refused(head + item("lm_loss.mean @ 128 {encoding=rop} < 2"),
-          "claims.yaml:3:49: claims.list.0.test: no arm has encoding rop; did you mean rope?");
+          "claims.yaml:3:51: claims.list.0.test: no arm has encoding rop; did you mean rope?");
   refused(head + item("lm_loss.mean @ 1024 {encoding=rope} < 2"),
-          "not measured at 1024 tokens, expected one of 64, 128");
+          "not measured at 1024 tokens, expected one of [64, 128]");
   refused(head + item("lm_loss.mean @ 128 {encoding=rope} == 2"), "claims.list.0.margin is 0, expected more than 0");
   refused(head + item("lm_loss.mean @ 128 {encoding=rope} < 2", ", reach: elsewhere"),
           "claims.list.0.reach is elsewhere, and there is no tier but this one");

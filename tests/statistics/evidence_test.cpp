@@ -172,8 +172,10 @@ TEST_CASE("bootstrap: simulated intervals hold the truth at their level, whereve
 TEST_CASE(
     "bootstrap: simulated intervals over eight documents hold the truth at their level, also where a few stand out",
     "[statistics][simulation]") {
-  CHECK(coverage(1, 8, {.window = 1}, 300, Drawn::windows) >= 0.92);
-  CHECK(coverage(1, 8, {.window = 1}, 300, Drawn::windows) <= 0.98);
+  // Over 4000 panels it is 0.933: eight draws of percentiles lose a little of the level. 1000 scatter by 0.008.
+  double const covered = coverage(1, 8, {.window = 1}, 1000, Drawn::windows);
+  CHECK(covered >= 0.91);
+  CHECK(covered <= 0.97);
   // Documents whose effects are skewed (a chi-squared of four, less its mean): what the level then is.
   int hits = 0, panels = 600;
   for (int k = 0; k < panels; ++k) {

@@ -136,9 +136,10 @@ std::vector<Value> Subject::values_of(Option const& option) const {
 }
 
 namespace {
-/// False where some scaled frequency stays the same while the plain one moves a little: trained ones then have no say.
+/// False where some scaled frequency stays the same while the plain one moves a little, or tables are rounded: trained ones
+/// then have no say.
 bool moves_with_frequencies(encoding::Scaling const& scaling) {
-  bool moves = true;
+  bool moves = !scaling.stages().rounds;
   for (int pair = 0; pair < 4; ++pair) {
     double const plain = std::pow(10000.0, -pair / 4.0);
     encoding::ScalingContext const at{

@@ -93,7 +93,8 @@ void add_compare(CLI::App& app, Context& context) {
 
 namespace {
 /// Those of a file, or of the study itself.
-claims::Claims claims_for(results::Group const& study, fs::path const& file, std::string const& from, Context& context) {
+claims::Claims claims_for(results::Group const& study, fs::path const& file, std::string const& from,
+                          Context& context) {
   if (!from.empty())
     return extend::about_documents(
         spec::load_claims(from, extend::claimable(study, file.string()), catalogue_of(context.registry())),
@@ -108,10 +109,9 @@ void add_check(CLI::App& app, Context& context) {
     std::string file, format = "terminal", claims;
     bool strict = false, keep = false;
   };
-  auto* const command =
-      add_command(app, "check", "The verdict of every claim of a study",
-                  {"check results/quickstart", "check study.h5 --strict --json",
-                   "check results/extend-model --claims claims.yaml --keep"});
+  auto* const command = add_command(app, "check", "The verdict of every claim of a study",
+                                    {"check results/quickstart", "check study.h5 --strict --json",
+                                     "check results/extend-model --claims claims.yaml --keep"});
   auto const a = std::make_shared<Arguments>();
   command->add_option("study", a->file, "a study file or folder")->required();
   command->add_option("--format", a->format, "terminal, markdown, csv, latex or json");
