@@ -83,17 +83,6 @@ void plots_section(Page& page) {
   }
 }
 
-void plain_table(Page& page, Table const& table) {
-  std::vector<std::string> head;
-  for (auto const& column : table.columns) head.push_back(column.header);
-  std::vector<std::vector<std::string>> rows;
-  for (auto const& row : table.rows) {
-    rows.emplace_back();
-    for (auto const& cell : row) rows.back().push_back(cell.text);
-  }
-  page.table(head, rows, table.title);
-}
-
 void differences(Page& page) {
   bool const any = std::any_of(page.comparison.rows.begin(), page.comparison.rows.end(), [](ComparisonRow const& row) {
     return std::any_of(row.cells.begin(), row.cells.end(), [](Cell const& cell) { return cell.versus.n > 0; });
@@ -109,7 +98,7 @@ void differences(Page& page) {
                         better, base, "."}));
   differences_html(page.out, page.comparison, page.looks);
   page.fold("Every difference with its interval and p-values", "",
-            [&] { plain_table(page, differences_table(page.comparison)); });
+            [&] { page.table(differences_table(page.comparison)); });
 }
 
 // How far arms reach, and how fast they learn.
@@ -124,7 +113,7 @@ void derived(Page& page) {
     if (table.rows.empty()) continue;
     page.out.text("h3", {}, name);
     page.out.text("p", {}, cat({table.title, "."}));
-    plain_table(page, table);
+    page.table(table);
     for (auto const& note : table.notes) page.out.text("p", {{"class", "notes"}}, note);
   }
 }

@@ -111,6 +111,17 @@ void Page::table(std::vector<std::string> const& head, std::vector<std::vector<s
   }
 }
 
+void Page::table(Table const& made) {
+  std::vector<std::string> head;
+  for (auto const& column : made.columns) head.push_back(column.header);
+  std::vector<std::vector<std::string>> rows;
+  for (auto const& row : made.rows) {
+    rows.emplace_back();
+    for (auto const& cell : row) rows.back().push_back(cell.text);
+  }
+  table(head, rows, made.title);
+}
+
 void Page::code(std::string const& content) { out.text("pre", {{"tabindex", "0"}}, content); }
 
 void Page::data(std::string const& name, std::string const& file, std::string const& csv) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <sextant/report/compare.hpp>
 #include <sextant/report/style.hpp>
+#include <sextant/report/table.hpp>
 #include <sextant/report/xml.hpp>
 
 #include <functional>
@@ -39,6 +40,8 @@ struct Page {
   /// A table; the first cell of a row is its heading. Numbers stand at the right, `words` at the left.
   void table(std::vector<std::string> const& head, std::vector<std::vector<std::string>> const& rows,
              std::string const& label, bool words = false);
+  /// One that is made already: its columns and cells, without its notes.
+  void table(Table const& made);
   void code(std::string const& content);
   /// A CSV, folded, with a link that saves it.
   void data(std::string const& name, std::string const& file, std::string const& csv);

@@ -133,15 +133,8 @@ void published_section(Page& page) {
                                   "often other measures: compare orders, not sizes.");
   for (auto const& published : page.study.published) {
     Table const table = published_table(page.study, published);
-    std::vector<std::string> head;
-    for (auto const& column : table.columns) head.push_back(column.header);
-    std::vector<std::vector<std::string>> rows;
-    for (auto const& row : table.rows) {
-      rows.emplace_back();
-      for (auto const& cell : row) rows.back().push_back(cell.text);
-    }
     page.out.text("h3", {}, table.title);
-    page.table(head, rows, table.title);
+    page.table(table);
     for (auto const& note : table.notes) page.out.text("p", {{"class", "why"}}, note);
   }
   page.data("Every published number with ours", cat({page.study.name, "-reference.csv"}), published_csv(page.study));
