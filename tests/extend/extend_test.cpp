@@ -212,6 +212,17 @@ TEST_CASE("extend: a grid of passkeys has a mark for every depth, and texts too 
   CHECK_THROWS_WITH(c.settings.check(c.subject, c.documents), ContainsSubstring("a passkey takes"));
 }
 
+TEST_CASE("extend: arms of one short name are told apart by their options", "[extend]") {
+  Case c;
+  auto sharper = scaling("yarn", 2.0);
+  sharper.options["beta_fast"] = 16.0;
+  auto const arms = c.with({{scaling("yarn", 2.0)}, {sharper}, {scaling("linear", 2.0)}});
+  REQUIRE(arms.size() == 4);
+  CHECK(arms[1].label == "yarn {factor: 2}");
+  CHECK(arms[2].label == "yarn {beta_fast: 16, factor: 2}");
+  CHECK(arms[3].label == "linear x2");
+}
+
 TEST_CASE("extend: what does not fit is refused with the numbers", "[extend][reject]") {
   Case c;
   c.settings.lengths = {8, 300};

@@ -1,5 +1,6 @@
 #include <sextant/base/error.hpp>
 #include <sextant/check/conformance_probe.hpp>
+#include <sextant/encoding/choice_text.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -12,15 +13,6 @@ using encoding::Kind;
 using encoding::Option;
 using encoding::Options;
 using encoding::Value;
-
-std::string text_of(Choice const& choice) {
-  std::vector<std::string> inside;
-  for (auto const& [name, value] : choice.options) inside.push_back(name + ": " + encoding::to_text(value));
-  std::vector<std::string> parts;
-  for (auto const& part : choice.parts) parts.push_back(text_of(part));
-  if (!parts.empty()) inside.push_back("parts: [" + join(parts) + "]");
-  return inside.empty() ? choice.use : choice.use + " {" + join(inside) + "}";
-}
 
 std::string text_of(std::vector<double> const& numbers) {
   std::vector<std::string> out;

@@ -1,3 +1,4 @@
+#include <sextant/encoding/choice_text.hpp>
 #include <sextant/extend/extend.hpp>
 #include <sextant/extend/gaze.hpp>
 #include <sextant/extend/losses.hpp>
@@ -54,6 +55,21 @@ void Settings::check(Subject const& subject, std::vector<Document> const& docume
   if (depths > 0) make_needle(subject, documents.front(), lengths.front(), 0.5, 10000);
 }
 
+namespace {
+/// "rounded {table: int8}".
+std::string long_label(std::vector<encoding::Choice> const& scalings) {
+  std::vector<std::string> parts;
+  for (auto const& choice : scalings) parts.push_back(encoding::text_of(choice));
+  return join(parts, "+");
+}
+
+/// Whether two of the lists have one short label.
+bool share_a_label(std::vector<encoding::PositionChoice> const& positions, std::string const& label) {
+  return std::count_if(positions.begin(), positions.end(),
+                       [&](auto const& each) { return spec::label_of(each.scalings) == label; }) > 1;
+}
+}  // namespace
+
 std::vector<Arm> make_arms(Subject const& subject, std::vector<std::vector<encoding::Choice>> const& scalings,
                            Settings const& settings, encoding::Registry const& registry, Tuning const* tuning) {
   std::vector<Arm> arms{{"none", subject.position, false}};
@@ -63,11 +79,17 @@ std::vector<Arm> make_arms(Subject const& subject, std::vector<std::vector<encod
     arms.push_back(arm);
   };
   if (tuning) tuning->check(subject);
+  std::vector<encoding::PositionChoice> positions;
   for (auto const& list : scalings) {
-    Arm arm{"", subject.position, false};
-    arm.position.scalings.insert(arm.position.scalings.end(), list.begin(), list.end());
-    arm.position = plan::settle(std::move(arm.position), settings.longest());
+    auto position = subject.position;
+    position.scalings.insert(position.scalings.end(), list.begin(), list.end());
+    positions.push_back(plan::settle(std::move(position), settings.longest()));
+  }
+  for (std::size_t n = 0; n < scalings.size(); ++n) {
+    auto const& list = scalings[n];
+    Arm arm{"", positions[n], false};
     arm.label = list.empty() ? "none" : spec::label_of(arm.position.scalings);
+    if (share_a_label(positions, arm.label)) arm.label = long_label(arm.position.scalings);
     encoding::Position const position(arm.position, registry, subject.network->position().shape(), settings.longest());
     arm.follows_length = position.follows_length();
     if (!list.empty() || !tuning) add(arm);
