@@ -216,7 +216,8 @@ TEST_CASE("extend: arms of one short name are told apart by their options", "[ex
   Case c;
   auto sharper = scaling("yarn", 2.0);
   sharper.options["beta_fast"] = 16.0;
-  auto const arms = c.with({{scaling("yarn", 2.0)}, {sharper}, {scaling("linear", 2.0)}});
+  c.with({{scaling("yarn", 2.0)}, {sharper}, {scaling("linear", 2.0)}});
+  auto const& arms = c.arms;
   REQUIRE(arms.size() == 4);
   CHECK(arms[1].label == "yarn {factor: 2}");
   CHECK(arms[2].label == "yarn {beta_fast: 16, factor: 2}");
