@@ -119,6 +119,7 @@ void form_rotation(Exec const& exec, View4<double> const& phase, Spectra const& 
   }
   auto const cos = table.cos, sin = table.sin;
   Spectra const of = spectra;
+  bool const exact = spectra.format.exact();
   launch(
       exec, "sextant::form_rotation", static_cast<std::int64_t>(sets) * len, 64 * std::int64_t(pairs),
       KOKKOS_LAMBDA(std::int64_t at) {
@@ -129,11 +130,14 @@ void form_rotation(Exec const& exec, View4<double> const& phase, Spectra const& 
         double const factor = of.factor(n);
         for (int p = 0; p < pairs; ++p) {
           double angle = 0;
-          for (int a = 0; a < axes; ++a)
-            angle += angle_in(of.format.angle, turned[a], inv_freq(n, own_freq > 1 ? head : 0, a, p));
+          for (int a = 0; a < axes; ++a) {
+            double const by = inv_freq(n, own_freq > 1 ? head : 0, a, p);
+            angle += exact ? turned[a] * by : angle_in(of.format.angle, turned[a], by);
+          }
           angle *= orientation;
-          cos(set, i, p) = static_cast<T>(factor * round_to(of.format.table, ::cos(angle)));
-          sin(set, i, p) = static_cast<T>(factor * round_to(of.format.table, ::sin(angle)));
+          double const c = ::cos(angle), s = ::sin(angle);
+          cos(set, i, p) = static_cast<T>(factor * (exact ? c : round_to(of.format.table, c)));
+          sin(set, i, p) = static_cast<T>(factor * (exact ? s : round_to(of.format.table, s)));
         }
       });
 }
