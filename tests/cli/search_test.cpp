@@ -54,6 +54,13 @@ TEST_CASE("cli: search on a trained arm of a study finds factors at least as goo
   for (char const* method : {"evolution", "random", "yarn-tuned"})
     CHECK(same.numbers(std::string(method) + "/objective") == search.numbers(std::string(method) + "/objective"));
 
+  std::vector<std::string> lists = command;  // three evaluations are the three lists: each winner is one of them again
+  lists[7] = lists[11] = "3";
+  lists[9] = (folder / "lists").string();
+  auto const again_a_list = sextant_program(lists);
+  INFO(again_a_list.output);
+  CHECK(again_a_list.status == 0);
+
   auto const other = sextant_program({"search", study, "--arm", "rope"});
   CHECK(other.status == 2);
   CHECK(holds(other.output, "search: the study has no arm rope"));
