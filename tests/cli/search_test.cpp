@@ -54,6 +54,15 @@ TEST_CASE("cli: search on a trained arm of a study finds factors at least as goo
   for (char const* method : {"evolution", "random", "yarn-tuned"})
     CHECK(same.numbers(std::string(method) + "/objective") == search.numbers(std::string(method) + "/objective"));
 
+  write_file_atomically(folder / "claims.yaml",
+                        "claims:\n  list:\n    - id: held-out\n      test: lm_loss.mean @ 64 {scaling=evolution} < "
+                        "lm_loss.mean @ 64 {scaling=yarn}\n");
+  auto const judged = sextant_program({"check", found, "--claims", (folder / "claims.yaml").string()});
+  INFO(judged.output);
+  CHECK(judged.status == 0);
+  CHECK(holds(judged.output, "held-out"));
+  CHECK(holds(judged.output, "2 documents"));
+
   std::vector<std::string> lists = command;  // three evaluations are the three lists: each winner is one of them again
   lists[7] = lists[11] = "3";
   lists[9] = (folder / "lists").string();

@@ -117,7 +117,8 @@ void add_check(CLI::App& app, Context& context) {
   command->add_option("--format", a->format, "terminal, markdown, csv, latex or json");
   command->add_flag("--strict", a->strict, "exit with status 4 unless every claim holds");
   auto* const file_of_claims = command->add_option(
-      "--claims", a->claims, "judge a study of `extend` by the block `claims:` of this file, in place of its own");
+      "--claims", a->claims,
+      "judge a study of `extend` or `search` by the block `claims:` of this file, in place of its own");
   command->add_flag("--keep", a->keep, "write these claims and their verdicts into the study")->needs(file_of_claims);
   takes_json(command, context);
   command->callback([a, &context] {

@@ -63,10 +63,10 @@ std::vector<spec::Arm> claimable(Work const& work) {
 }
 
 std::vector<spec::Arm> claimable(results::Group const& study, std::string const& source) {
-  expect(
-      study.attribute<std::string>("study", "").starts_with("extend-"), source,
-      ": is no study of `sextant extend`; claims of other studies stand in their specs, and `sextant run` judges them "
-      "anew without measuring again");
+  auto const kind = study.attribute<std::string>("study", "");
+  expect(kind.starts_with("extend-") || kind.starts_with("search-"), source,
+         ": is no study of `sextant extend` or `sextant search`; claims of other studies stand in their specs, and "
+         "`sextant run` judges them anew without measuring again");
   spec::Arm out;
   for (auto const& [id, run] : study.group("runs").groups) {
     auto const* const measured = run.find_group("eval");

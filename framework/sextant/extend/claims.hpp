@@ -8,7 +8,7 @@ namespace sextant::extend {
 /// The measures that are kept by document, as a spec would say it: the subject is the one arm, under a view for each list of
 /// scalings that it is read with.
 std::vector<spec::Arm> claimable(Work const& work);
-/// The same of a study file that `extend` wrote. Throws Error, with `source` in it, for any other.
+/// The same of a study file that `extend` or `search` wrote. Throws Error, with `source` in it, for any other.
 std::vector<spec::Arm> claimable(results::Group const& study, std::string const& source);
 
 /// Makes documents the sample. A claim about a model that was tuned gets a reason in place of a test: one tuning says nothing

@@ -166,7 +166,8 @@ std::vector<results::Run> runs_of(std::vector<Stage> const& stages, Work const& 
     std::string ids;
     for (auto const& stage : stages)
       if (stage.arm == arm.label) run.stages.push_back(stage.id), ids += stage.id;
-    run.id = plan::id_of(ids + arm.label);  // two names may stand for one position: a search may find a list that is there
+    run.id =
+        plan::id_of(ids + arm.label);  // two names may stand for one position: a search may find a list that is there
     out.push_back(std::move(run));
   }
   return out;
