@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 #include <sextant/results/file.hpp>
 #include <sextant/results/table.hpp>
@@ -10,6 +11,7 @@
 #include <cmath>
 #include <map>
 
+#include "support/idx_files.hpp"
 #include "tiny_study.hpp"
 
 using namespace sextant;
@@ -153,6 +155,50 @@ TEST_CASE("run: where a grid lies is part of a measurement's name, unless it lie
   CHECK(ids("8").first == ids("0").first);
   CHECK(ids("8").second != ids("0").second);
   CHECK(ids("4").second != ids("8").second);
+}
+
+TEST_CASE("run: the files of a task are recorded, and files of other bytes make other stages",
+          "[run][tasks][plan][images]") {
+  test::TempFolder const folder;
+  test::tiny_images().write(folder.path());
+  write_file_atomically(folder / "spec.yaml", text(R"(sextant: 1
+study: images
+model: {layers: 1, width: 16, heads: 2, head_width: 8, mlp: {kind: swiglu, width: 16}}
+position: {encoding: {use: rope2d, grid: [8]}}
+data: {task: {use: images, folder: )",
+                                                   folder.path().string(), R"(, pool: 2, canvas: 8, lengths: [2, 2]}}
+train: {steps: 3, length: 6, batch: 4 rows, optimiser: {rate: 5e-3}, schedule: {warmup: 1 steps}, seeds: [0]}
+evaluate:
+  - {use: accuracy, lengths: [2, 4], windows: 8, origin: 9 tokens}
+)"));
+  std::string const spec = (folder / "spec.yaml").string(), out = (folder / "out").string();
+  auto const run = test::sextant_program({"run", spec, "-o", out});
+  INFO(run.output);
+  REQUIRE(run.status == 0);
+  auto const study = results::read_file(fs::path(out) / "study.h5");
+  auto const& inputs = study.group("provenance/inputs");
+  CHECK(inputs.texts("name") == std::vector<std::string>{"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+                                                         "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"});
+  CHECK(inputs.texts("kind") == std::vector<std::string>(4, "task data"));
+  CHECK(inputs.texts("sha256")[2] == sha256_file(folder / "t10k-images-idx3-ubyte"));
+
+  auto const id = [&] {
+    auto const plan = test::sextant_program({"plan", spec, "--json"});
+    INFO(plan.output);
+    REQUIRE(plan.status == 0);
+    return nlohmann::json::parse(plan.output)["train"][0]["id"].get<std::string>();
+  };
+  auto const before = id();
+  CHECK(id() == before);
+  auto other = test::tiny_images();
+  other.tests.back() ^= 1;
+  other.write(folder.path());
+  CHECK(id() != before);
+  fs::remove(folder / "t10k-labels-idx1-ubyte");
+  auto const refused = test::sextant_program({"plan", spec});
+  CHECK(refused.status != 0);
+  CHECK_THAT(refused.output, Catch::Matchers::ContainsSubstring("data.task: ") &&
+                                 Catch::Matchers::ContainsSubstring("t10k-labels-idx1-ubyte is missing"));
 }
 
 TEST_CASE("order: what attention cannot see changes no loss: behind two layers of four tokens each, exactly none",

@@ -95,6 +95,19 @@ TEST_CASE("evidence: an effect may be any function of the means, and one that is
   CHECK(nothing.p_above(-1e9) == 1);
 }
 
+TEST_CASE("evidence: where a share of nothing is asked for under some seed, a t-test shows neither side",
+          "[statistics]") {
+  Panel const panel{.quantities = 2, .seeds = 2, .windows = 1, .values = {0.5, 0.25, 0.5, 0}};
+  for (double const over_zero : {0.0, 0.25}) {
+    auto some = panel;
+    some.values[1] = over_zero;
+    auto const ratio = statistics::student(some, [](std::span<double const> means) { return means[0] / means[1]; });
+    CHECK(ratio.p_below(1e9) == 1);
+    CHECK(ratio.p_above(-1e9) == 1);
+    CHECK(std::isinf(ratio.interval(0.95).high));
+  }
+}
+
 TEST_CASE("evidence: pairs that never differ decide at once, one seed never does", "[statistics]") {
   Panel const flat{.quantities = 1, .seeds = 3, .windows = 2, .values = std::vector<double>(6, 0.25)};
   auto const t = statistics::student(flat, test::itself);

@@ -72,8 +72,12 @@ json model_json(spec::Model const& m) {
 }
 
 json data_json(spec::Data const& d, World const& world) {
-  if (!d.task.empty()) return {{"task", choice_json(d.task[0], Role::task, world)}};
   auto const facts = world.corpus(d);
+  if (!d.task.empty()) {
+    json task = {{"task", choice_json(d.task[0], Role::task, world)}};
+    if (!facts.sha256.empty()) task["files"] = facts.sha256;
+    return task;
+  }
   json data = {{"corpus", facts.sha256},
                {"tokens", facts.tokenizer_sha256.empty() ? "bytes" : facts.tokenizer_sha256},
                {"train", d.split.train}};

@@ -64,7 +64,7 @@ struct Plan {
 };
 
 struct CorpusFacts {
-  std::string sha256;                ///< of the text, and of its documents where they decide the tokens or the cut
+  std::string sha256;  ///< of the text, and of its documents where they decide tokens or cut; of a task's files
   std::int64_t train = 0, test = 0;  ///< tokens
   std::string tokenizer_sha256;      ///< empty: tokens are bytes
   int vocabulary = 256;

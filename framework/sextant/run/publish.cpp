@@ -1,5 +1,6 @@
 #include <sextant/base/error.hpp>
 #include <sextant/claims/judge.hpp>
+#include <sextant/encoding/data_files.hpp>
 #include <sextant/encoding/encoding.hpp>
 #include <sextant/results/study.hpp>
 #include <sextant/run/provenance.hpp>
@@ -42,6 +43,15 @@ results::Provenance provenance_of(plan::Plan const& plan, encoding::Registry con
                         .sha256 = corpus.sha256,
                         .licence = corpus.licence});
   }
+  std::set<fs::path> read;
+  for (auto const& task : tasks)
+    for (auto const& file : encoding::data_files(registry, task))
+      if (read.insert(file.path).second)
+        p.inputs.push_back({.name = file.path.filename().string(),
+                            .kind = "task data",
+                            .bytes = file.bytes,
+                            .sha256 = file.sha256,
+                            .licence = file.licence});
   for (auto const& [sha256, model] : models)
     p.inputs.push_back({.name = fs::path(model.from).filename().string(), .kind = "model", .sha256 = sha256});
   return p;

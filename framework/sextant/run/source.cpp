@@ -1,3 +1,4 @@
+#include <sextant/encoding/data_files.hpp>
 #include <sextant/run/source.hpp>
 
 namespace sextant::run {
@@ -9,7 +10,7 @@ Source load_source(spec::Data const& data, encoding::Registry const& registry, f
 
 plan::CorpusFacts source_facts(spec::Data const& data, encoding::Registry const& registry, fs::path const& cache) {
   if (data.task.empty()) return facts_of(data, cache);
-  plan::CorpusFacts facts;
+  plan::CorpusFacts facts{.sha256 = encoding::sha256_of(encoding::data_files(registry, data.task[0]))};
   auto const task = registry.make_task(data.task[0]);
   facts.vocabulary = task->vocabulary();
   facts.row_length = [task](int length) { return task->row_length(length); };

@@ -101,6 +101,7 @@ std::vector<double> effects_of(std::vector<double> const& table, std::size_t qua
 }
 
 double t_upper(double t, double dof) {
+  if (std::isnan(t)) return 1;  // a share of nothing: it counts against every claim
   if (std::isinf(t)) return t > 0 ? 0 : 1;
   return boost::math::cdf(boost::math::complement(boost::math::students_t_distribution<double>(dof), t));
 }
@@ -130,6 +131,7 @@ Interval Evidence::interval(double confidence) const {
   expect(confidence > 0 && confidence < 1, "statistics: confidence is ", confidence, ", expected inside (0, 1)");
   double const tail = 0.5 - 0.5 * confidence;
   if (t_) {
+    if (std::isnan(t_->error)) return {-HUGE_VAL, HUGE_VAL};
     double const half = t_->error == 0 ? 0 : t_quantile(1 - tail, t_->dof) * t_->error;
     return {effect - half, effect + half};
   }

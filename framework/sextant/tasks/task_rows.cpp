@@ -5,16 +5,7 @@
 namespace sextant::tasks {
 namespace {
 constexpr std::uint32_t attempts = 1000;
-constexpr std::uint64_t test_share = 8;  // one in so many
 }  // namespace
-
-bool belongs_to_tests(encoding::Row const& row) {
-  std::uint64_t h = 0xCBF29CE484222325ull;  // FNV-1a, then splitmix64's finaliser
-  for (auto const token : row.tokens) h = (h ^ static_cast<std::uint32_t>(token)) * 0x100000001B3ull;
-  h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9ull;
-  h = (h ^ (h >> 27)) * 0x94D049BB133111EBull;
-  return (h ^ (h >> 31)) % test_share == 0;
-}
 
 encoding::Row TaskRows::training(std::uint64_t seed, std::uint64_t index) const {
   Stream const lengths(seed, "tasks/lengths"), examples(seed, "tasks/training");

@@ -2,6 +2,7 @@
 // example is ever trained on: those that fall to the other side are drawn again.
 #pragma once
 #include <sextant/base/kokkos.hpp>
+#include <sextant/encoding/data_files.hpp>
 #include <sextant/encoding/task.hpp>
 
 #include <memory>
@@ -9,8 +10,7 @@
 
 namespace sextant::tasks {
 
-/// True for one example in eight, by its tokens.
-bool belongs_to_tests(encoding::Row const& row);
+using encoding::belongs_to_tests;
 
 class TaskRows {
  public:
