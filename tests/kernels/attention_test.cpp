@@ -92,7 +92,7 @@ TEMPLATE_TEST_CASE("attention: a given scale, large logits and positions of each
   fast.in.modifiers = {&bias}, plain.in.modifiers = {&plain_bias};
   double const bound = sizeof(T) == 4 ? 2e-4 : 1e-12;  // logits near 200: float holds them to 1.5e-5
   bool const rounded = std::is_same_v<TestType, Bf16>;
-  compare(fast, plain, {rounded ? 0x1p-8 : bound, bound, rounded ? 0x1p-5 : bound});
+  compare(fast, plain, {rounded ? 0x1p-8 : bound, bound, rounded ? 3.5 * 0x1p-5 : bound});
 }
 
 TEST_CASE("attention: a window longer than the keys hides nothing", "[attention]") {
@@ -141,7 +141,7 @@ TEST_CASE("attention: bf16 equals the plain loops for head sizes of models and a
     Attention<Bf16> fast(shape), plain(shape);
     compare(fast, plain);
   }
-  for (int length = 1; length <= 130; length += length < 36 ? 1 : 7) {
+  for (int length = 1; length <= 130; ++length) {
     Shape const shape{1, 2, 1, length, length, length % 2 ? 15 : 32, length % 3 ? 16 : 21};
     CAPTURE(name(shape));
     Attention<Bf16> fast(shape), plain(shape);
