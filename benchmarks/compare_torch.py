@@ -224,6 +224,11 @@ def cases(torch):
             for backward, what in ((False, "forward"), (True, "forward+backward")):
                 yield ("attention", "%s, %s, B%d H%d L%d D%d" % (title, what, *shape), name(use, what, shape),
                        lambda b=bias, s=shape, back=backward: attention_case(torch, s, b, back, f32))
+    for shape in (long, many):  # the kernels alone: PyTorch's arrays are bf16, Sextant's floats that hold bf16 numbers
+        for backward, what in ((False, "forward"), (True, "forward+backward")):
+            yield ("attention", "attention bf16, %s, B%d H%d L%d D%d" % (what, *shape),
+                   "attention/%s_bf16/B:%d/H:%d/L:%d/D:%d/with:0/real_time" % (what, *shape),
+                   lambda s=shape, back=backward: attention_case(torch, s, None, back, bf16))
     yield ("train", "training step", "train_step/wide_rope/0/real_time", lambda: train_case(torch, False, False))
     yield ("train", "training step, compiled", "train_step/wide_rope/0/real_time", lambda: train_case(torch, False, True))
     yield ("train", "training step, bf16", "train_step/wide_bf16_rope/0/real_time", lambda: train_case(torch, True, False))

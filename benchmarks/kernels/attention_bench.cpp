@@ -1,8 +1,9 @@
 // Attention, forward and forward with backward: plain, with a bias table by distance, with a link that scans rows, with two
 // branches by distance (`with` 0 to 3). Counts 2 L^2 D a head forward
 // (causal: the visible half of 4 L^2 D) and 3.5 times that with backward; `of_peak` is the share of the multiply-add
-// peak that this binary measures on the same threads.
+// peak of floats that this binary measures on the same threads: bf16's is up to twice as high.
 #include <benchmark/benchmark.h>
+#include <sextant/base/bfloat16.hpp>
 #include <sextant/kernels/attention.hpp>
 #include <sextant/kernels/simd.hpp>
 
@@ -141,7 +142,7 @@ struct Run {
   AttentionInput<float> in;
   AttentionWorkspace workspace;
 
-  Run(int b, int h, int hk, int lq, int lk, int d, long with)
+  Run(int b, int h, int hk, int lq, int lk, int d, long with, Precision precision = Precision::fp32)
       : batch(b),
         heads(h),
         kv_heads(hk),
@@ -163,6 +164,10 @@ struct Run {
     in.key_position = View2<double>("key_position", 1, lk);
     for (int i = 0; i < lq; ++i) in.query_position(0, i) = lk - lq + i;
     for (int j = 0; j < lk; ++j) in.key_position(0, j) = j;
+    in.precision = precision;
+    if (precision == Precision::bf16)
+      for (auto const& x : {q, k, v})
+        for (std::size_t i = 0; i < x.span(); ++i) x.data()[i] = round_to_bf16(x.data()[i]);
     if (with == biased) in.modifiers = {&table};
     if (with == scanned) in.rows = {&scan};
     if (with != branched) return;
@@ -188,17 +193,17 @@ struct Run {
   double forward_flops() const { return 2.0 * batch * heads * static_cast<double>(keys) * keys * dim; }
 };
 
-void attention_forward_bench(benchmark::State& state) {
+void attention_forward_bench(benchmark::State& state, Precision precision) {
   Run run(state.range(0), state.range(1), state.range(1), state.range(2), state.range(2), state.range(3),
-          state.range(4));
+          state.range(4), precision);
   run.forward();
   for (auto _ : state) run.forward();
   run.report(state, run.forward_flops());
 }
 
-void attention_both_bench(benchmark::State& state) {
+void attention_both_bench(benchmark::State& state, Precision precision) {
   Run run(state.range(0), state.range(1), state.range(1), state.range(2), state.range(2), state.range(3),
-          state.range(4));
+          state.range(4), precision);
   run.forward(), run.backward();
   for (auto _ : state) run.forward(), run.backward();
   run.report(state, 3.5 * run.forward_flops());
@@ -221,10 +226,19 @@ void sizes(benchmark::internal::Benchmark* b) {
     b->Args({16, 4, 256, 32, with});
     b->Args({16, 4, 256, 64, with});
     b->Args({2, 4, 2048, 32, with});
+    if (with == plain) b->Args({16, 4, 512, 64, with});
   }
 }
-BENCHMARK(attention_forward_bench)->Name("attention/forward")->Apply(sizes);
-BENCHMARK(attention_both_bench)->Name("attention/forward+backward")->Apply(sizes);
+void bf16_sizes(benchmark::internal::Benchmark* b) {
+  b->ArgNames({"B", "H", "L", "D", "with"})->Unit(benchmark::kMillisecond)->UseRealTime();
+  for (long const with : {plain, biased}) b->Args({1, 8, 4096, 64, with})->Args({16, 4, 512, 64, with});
+}
+BENCHMARK_CAPTURE(attention_forward_bench, fp32, Precision::fp32)->Name("attention/forward")->Apply(sizes);
+BENCHMARK_CAPTURE(attention_both_bench, fp32, Precision::fp32)->Name("attention/forward+backward")->Apply(sizes);
+BENCHMARK_CAPTURE(attention_forward_bench, bf16, Precision::bf16)->Name("attention/forward_bf16")->Apply(bf16_sizes);
+BENCHMARK_CAPTURE(attention_both_bench, bf16, Precision::bf16)
+    ->Name("attention/forward+backward_bf16")
+    ->Apply(bf16_sizes);
 BENCHMARK(attention_decode_bench)
     ->Name("attention/decode")
     ->ArgNames({"B", "H", "Hkv", "L", "D", "with"})

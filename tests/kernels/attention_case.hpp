@@ -1,6 +1,7 @@
 // What the attention tests share: a random problem of any shape, its two implementations, and links for the chain.
 #pragma once
 #include <catch2/catch_all.hpp>
+#include <sextant/base/bfloat16.hpp>
 #include <sextant/kernels/attention_team.hpp>
 
 #include <atomic>
@@ -24,8 +25,14 @@ inline View2<double> positions(int length, int first = 0) {
   return view;
 }
 
-template <class T>
+/// As a kind of attention: of floats, under Precision::bf16, its operands rounded. The other kinds are float and double.
+struct Bf16 {};
+template <class Kind>
+using Number = std::conditional_t<std::is_same_v<Kind, Bf16>, float, Kind>;
+
+template <class Kind>
 struct Attention {
+  using T = Number<Kind>;
   Shape shape;
   kernels::AttentionInput<T> in;
   Heads<T> query, key, value, out, grad_out, grad_query, grad_key, grad_value;
@@ -40,6 +47,11 @@ struct Attention {
     in.query = query, in.key = key, in.value = value;
     in.key_position = positions(s.key_len);
     in.query_position = positions(s.query_len, s.key_len - s.query_len);
+    if constexpr (std::is_same_v<Kind, Bf16>) {
+      in.precision = kernels::Precision::bf16;
+      for (auto const& x : {query, key, value})
+        for (std::size_t n = 0; n < x.span(); ++n) x.data()[n] = round_to_bf16(x.data()[n]);
+    }
     clear();
   }
   /// Results as NaN, so that what a kernel forgets to write is seen.
@@ -141,20 +153,31 @@ struct Near final : kernels::TileModifier<T> {
   void backward(kernels::Tile<T> const&, T const*, int) override {}
 };
 
-template <class T>
-constexpr double bound = sizeof(T) == 4 ? 1e-5 : 1e-12;
+template <class Kind>
+constexpr double bound = std::is_same_v<Kind, Bf16>  ? 0x1p-8
+                         : sizeof(Number<Kind>) == 4 ? 1e-5
+                                                     : 1e-12;
+
+/// Of bf16: log-sum-exp as float's; the output within one rounding of the weights; gradients within a few, of grad_out, P, dS and
+/// what `out` was off by, summed over the rows.
+struct Bounds {
+  double out, log_sum_exp, gradient;
+};
+template <class Kind>
+constexpr Bounds bounds = std::is_same_v<Kind, Bf16> ? Bounds{bound<Kind>, bound<float>, 0x1p-5}
+                                                     : Bounds{bound<Kind>, bound<Kind>, bound<Kind>};
 
 /// Forward and backward of one kernel against the plain loops.
-template <class T>
-void compare(Attention<T>& fast, Attention<T>& plain, double forward = bound<T>, double backward = bound<T>) {
+template <class Kind>
+void compare(Attention<Kind>& fast, Attention<Kind>& plain, Bounds const& within = bounds<Kind>) {
   fast.clear(), plain.clear();
   fast.forward(), plain.reference_forward();
-  CHECK_THAT(fast.out, CloseTo(plain.out, forward));
-  CHECK_THAT(fast.log_sum_exp, CloseTo(plain.log_sum_exp, forward));
+  CHECK_THAT(fast.out, CloseTo(plain.out, within.out));
+  CHECK_THAT(fast.log_sum_exp, CloseTo(plain.log_sum_exp, within.log_sum_exp));
   fast.backward(), plain.reference_backward();
-  CHECK_THAT(fast.grad_query, CloseTo(plain.grad_query, backward));
-  CHECK_THAT(fast.grad_key, CloseTo(plain.grad_key, backward));
-  CHECK_THAT(fast.grad_value, CloseTo(plain.grad_value, backward));
+  CHECK_THAT(fast.grad_query, CloseTo(plain.grad_query, within.gradient));
+  CHECK_THAT(fast.grad_key, CloseTo(plain.grad_key, within.gradient));
+  CHECK_THAT(fast.grad_value, CloseTo(plain.grad_value, within.gradient));
 }
 
 inline std::vector<Shape> const shapes = {

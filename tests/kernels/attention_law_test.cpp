@@ -7,16 +7,17 @@
 namespace sextant {
 namespace {
 using test::Attention;
+using test::Bf16;
 using test::CloseTo;
 using test::Shape;
 
-test::Digest digest_of_all_paths() {
-  test::Digest digest;
+template <class Kind>
+void add_all_paths(test::Digest& digest) {
   auto const add = [&](test::Values const& x) {
     for (double value : x.value) digest.add_number(value);
   };
   for (Shape const shape : {Shape{2, 4, 2, 333, 333, 24, 24}, Shape{1, 8, 2, 3, 1500, 32, 40}}) {
-    Attention<float> a(shape);
+    Attention<Kind> a(shape);
     std::vector<double> const slopes(shape.heads, 0.05);
     test::LinearBias<float> bias(shape.batch, slopes);
     for (bool const biased : {false, true}) {
@@ -27,6 +28,10 @@ test::Digest digest_of_all_paths() {
       add(test::values(bias.grad));
     }
   }
+}
+test::Digest digest_of_all_paths() {
+  test::Digest digest;
+  add_all_paths<float>(digest), add_all_paths<Bf16>(digest);
   return digest;
 }
 
@@ -52,7 +57,7 @@ TEST_CASE("attention: the same bits on 1, 2 and 4 threads", "[attention][law]") 
 }
 
 TEMPLATE_TEST_CASE("attention: a batch row's bits do not depend on the rest of the batch", "[attention][law]", float,
-                   double) {
+                   double, Bf16) {
   for (int const queries : {1, 130}) {
     Shape const shape{3 * concurrency(), 4, 2, queries, 130, 16, 16};  // enough that a worker packs for itself
     Attention<TestType> all(shape), alone(Shape{1, 4, 2, queries, 130, 16, 16});
@@ -71,11 +76,11 @@ TEMPLATE_TEST_CASE("attention: a batch row's bits do not depend on the rest of t
   }
 }
 
-TEMPLATE_TEST_CASE("attention: one pass, chunks and token by token agree", "[attention][law]", float, double) {
-  using T = TestType;
+TEMPLATE_TEST_CASE("attention: one pass, chunks and token by token agree", "[attention][law]", float, double, Bf16) {
+  using T = test::Number<TestType>;
   int const length = 130, window = GENERATE(0, 37);
   test::LinearBias<T> bias(1, {0.02, 0.2});
-  Attention<T> full(Shape{1, 2, 1, length, length, 16, 16});
+  Attention<TestType> full(Shape{1, 2, 1, length, length, 16, 16});
   full.in.modifiers = {&bias}, full.in.mask.window = window;
   full.forward();
   kernels::AttentionWorkspace workspace;
@@ -92,7 +97,7 @@ TEMPLATE_TEST_CASE("attention: one pass, chunks and token by token agree", "[att
       View3<T> const log_sum_exp("log_sum_exp", 1, 2, end - at);
       kernels::attention_forward<T>(Exec(), in, part(joined, at), log_sum_exp, workspace);
     }
-    CHECK_THAT(joined, CloseTo(full.out, test::bound<T>));
+    CHECK_THAT(joined, CloseTo(full.out, test::bound<TestType>));
   }
 }
 

@@ -6,6 +6,7 @@
 namespace sextant {
 namespace {
 using test::Attention;
+using test::Bf16;
 using test::CloseTo;
 using test::Shape;
 
@@ -69,13 +70,13 @@ TEST_CASE("attention: with fewer queries than keys the last query sees the last 
 }
 
 TEMPLATE_TEST_CASE("attention: rows above the keys' beginning give exact zeros and no gradient", "[attention][reports]",
-                   float, double) {
+                   float, double, Bf16) {
   Shape const shape = GENERATE(Shape{1, 2, 1, 5, 2, 4, 4}, Shape{1, 2, 1, 203, 90, 4, 4});
   Attention<TestType> a(shape);
   a.forward(), a.backward();
   for (int h = 0; h < 2; ++h)
     for (int i = 0; i < shape.query_len - shape.key_len; ++i) {
-      CHECK(a.log_sum_exp(0, h, i) == -std::numeric_limits<TestType>::infinity());
+      CHECK(a.log_sum_exp(0, h, i) == -std::numeric_limits<test::Number<TestType>>::infinity());
       expect_zero_row(a.out, h, i);
       expect_zero_row(a.grad_query, h, i);
     }
@@ -83,13 +84,13 @@ TEMPLATE_TEST_CASE("attention: rows above the keys' beginning give exact zeros a
 }
 
 TEMPLATE_TEST_CASE("attention: a row masked by -infinity or by a large negative number is zero and has no gradient",
-                   "[attention][reports]", float, double) {
-  using T = TestType;
+                   "[attention][reports]", float, double, Bf16) {
+  using T = test::Number<TestType>;
   T const number = GENERATE(-std::numeric_limits<T>::infinity(), std::numeric_limits<T>::lowest(), T(-1e9));
   bool const add = GENERATE(false, true);
   int const queries = GENERATE(2, 12);
   CAPTURE(number, add, queries);
-  Attention<T> a(Shape{1, 1, 1, queries, queries + 1, 4, 4}), free(a.shape);
+  Attention<TestType> a(Shape{1, 1, 1, queries, queries + 1, 4, 4}), free(a.shape);
   Blind<T> blind(1, number, add);
   a.in.modifiers = {&blind};
   a.forward(), a.backward(), free.forward();
@@ -99,7 +100,7 @@ TEMPLATE_TEST_CASE("attention: a row masked by -infinity or by a large negative 
   for (double x : test::values(a.grad_key).value) CHECK(std::isfinite(x));
   for (int i : {0, queries - 1})
     for (int d = 0; d < 4 && i != 1; ++d) CHECK(a.out(0, 0, i, d) == free.out(0, 0, i, d));
-  Attention<T> same(a.shape);  // dK, dV: as if the row were not there
+  Attention<TestType> same(a.shape);  // dK, dV: as if the row were not there
   same.in.modifiers = {&blind};
   for (int d = 0; d < 4; ++d) same.grad_out(0, 0, 1, d) = 1e6;
   same.forward(), same.backward();
@@ -108,13 +109,12 @@ TEMPLATE_TEST_CASE("attention: a row masked by -infinity or by a large negative 
 }
 
 TEMPLATE_TEST_CASE("attention: a packed document neither feels its neighbour nor differs from its twin",
-                   "[attention][reports]", float, double) {
-  using T = TestType;
+                   "[attention][reports]", float, double, Bf16) {
   int const length = 20;
   Shape const shape{1, 2, 2, 2 * length, 2 * length, 16, 16};
   std::vector<int> ids(2 * length, 0);
   std::fill(ids.begin() + length, ids.end(), 1);
-  Attention<T> twins(shape), other(shape);
+  Attention<TestType> twins(shape), other(shape);
   for (auto* a : {&twins, &other})
     for (auto const& x : {a->query, a->key, a->value, a->grad_out})
       for (int h = 0; h < 2; ++h)
@@ -124,17 +124,17 @@ TEMPLATE_TEST_CASE("attention: a packed document neither feels its neighbour nor
   for (int h = 0; h < 2; ++h)
     for (int i = 0; i < length; ++i)
       for (int d = 0; d < 16; ++d) {
-        CHECK(std::abs(twins.out(0, h, i, d) - twins.out(0, h, length + i, d)) < test::bound<T>);
+        CHECK(std::abs(twins.out(0, h, i, d) - twins.out(0, h, length + i, d)) < test::bound<TestType>);
         CHECK(twins.out(0, h, length + i, d) == other.out(0, h, length + i, d));
         CHECK(twins.grad_key(0, h, length + i, d) == other.grad_key(0, h, length + i, d));
         CHECK(twins.grad_query(0, h, length + i, d) == other.grad_query(0, h, length + i, d));
       }
 }
 
-TEST_CASE("attention: NaN in padding stays in padding", "[attention]") {
+TEMPLATE_TEST_CASE("attention: NaN in padding stays in padding", "[attention]", float, Bf16) {
   for (int const queries : {6, 40}) {
     int const keys = 80, padding = 3;
-    Attention<float> a(Shape{1, 2, 1, queries, keys, 8, 8});
+    Attention<TestType> a(Shape{1, 2, 1, queries, keys, 8, 8});
     std::vector<int> key(keys, 0), query(queries, 0);
     for (int i = 0; i < padding; ++i) key[i] = key[50 + i] = query[i] = -1;
     a.documents({query}, {key});

@@ -6,13 +6,20 @@
 namespace sextant {
 namespace {
 using test::Attention;
+using test::Bf16;
 using test::CloseTo;
 using test::compare, test::name, test::shapes;
 using test::Shape;
+
+/// Sums of dS times distances, which reach 300.
+template <class Kind>
+constexpr double slope_bound = std::is_same_v<Kind, Bf16>        ? 0x1p-3
+                               : sizeof(test::Number<Kind>) == 4 ? 1e-4
+                                                                 : 1e-11;
 }  // namespace
 
 TEMPLATE_TEST_CASE("attention: blocks equal the plain loops for any shape, causal or not, with any window",
-                   "[attention]", float, double) {
+                   "[attention]", float, double, Bf16) {
   Shape const shape = GENERATE(from_range(shapes));
   bool const causal = GENERATE(true, false);
   int const window = GENERATE(0, 1, 40);
@@ -23,25 +30,26 @@ TEMPLATE_TEST_CASE("attention: blocks equal the plain loops for any shape, causa
 }
 
 TEMPLATE_TEST_CASE("attention: a chain of a trained bias, a sieve and a window equals the plain loops", "[attention]",
-                   float, double) {
+                   float, double, Bf16) {
   Shape const shape = GENERATE(from_range(shapes));
   bool const causal = GENERATE(true, false);
   CAPTURE(name(shape), causal);
   std::vector<double> slopes;
   for (int h = 0; h < shape.heads; ++h) slopes.push_back(0.01 + 0.02 * h);
-  using T = TestType;
+  using T = test::Number<TestType>;
   test::LinearBias<T> bias(shape.batch, slopes), plain_bias(shape.batch, slopes);
   test::Near<T> near(60, shape.key_len - shape.query_len), plain_near(60, shape.key_len - shape.query_len);
   test::Sieve<T> sieve;
-  Attention<T> fast(shape), plain(shape);
+  Attention<TestType> fast(shape), plain(shape);
   fast.in.modifiers = {&bias, &sieve, &near}, plain.in.modifiers = {&plain_bias, &sieve, &plain_near};
   for (auto* a : {&fast, &plain}) a->in.mask.causal = causal;
   compare(fast, plain);
-  CHECK_THAT(bias.grad_slope(), CloseTo(plain_bias.grad_slope(), sizeof(T) == 4 ? 1e-4 : 1e-11));
+  CHECK_THAT(bias.grad_slope(), CloseTo(plain_bias.grad_slope(), slope_bound<TestType>));
 }
 
-TEMPLATE_TEST_CASE("attention: packed documents and padding equal the plain loops", "[attention]", float, double) {
-  using T = TestType;
+TEMPLATE_TEST_CASE("attention: packed documents and padding equal the plain loops", "[attention]", float, double,
+                   Bf16) {
+  using T = test::Number<TestType>;
   Shape const shape{3, 2, 1, 150, 210, 16, 16};
   bool const causal = GENERATE(true, false);
   int const window = GENERATE(0, 30);
@@ -56,22 +64,22 @@ TEMPLATE_TEST_CASE("attention: packed documents and padding equal the plain loop
   for (int b = 0; b < 3; ++b) query[b].assign(key[b].end() - 150, key[b].end());
   for (int& id : query[2]) id = id == 2 ? 9 : id;
   test::LinearBias<T> bias(3, {0.02, 0.1}), plain_bias(3, {0.02, 0.1});
-  Attention<T> fast(shape), plain(shape);
+  Attention<TestType> fast(shape), plain(shape);
   if (biased) fast.in.modifiers = {&bias}, plain.in.modifiers = {&plain_bias};
   for (auto* a : {&fast, &plain}) {
     a->documents(query, key);
     a->in.mask.causal = causal, a->in.mask.window = window;
   }
   compare(fast, plain);
-  CHECK_THAT(bias.grad_slope(), CloseTo(plain_bias.grad_slope(), sizeof(T) == 4 ? 1e-4 : 1e-11));
+  CHECK_THAT(bias.grad_slope(), CloseTo(plain_bias.grad_slope(), slope_bound<TestType>));
 }
 
 TEMPLATE_TEST_CASE("attention: a given scale, large logits and positions of each batch row equal the plain loops",
-                   "[attention]", float, double) {
-  using T = TestType;
+                   "[attention]", float, double, Bf16) {
+  using T = test::Number<TestType>;
   Shape const shape{2, 2, 2, 40, 100, 16, 16};
   test::LinearBias<T> bias(2, {0.3, 1.7}), plain_bias(2, {0.3, 1.7});
-  Attention<T> fast(shape), plain(shape);
+  Attention<TestType> fast(shape), plain(shape);
   for (auto* a : {&fast, &plain}) {
     a->in.scale = 3.5;
     a->in.query_position = View2<double>("query_position", 2, 40);
@@ -83,7 +91,8 @@ TEMPLATE_TEST_CASE("attention: a given scale, large logits and positions of each
   }
   fast.in.modifiers = {&bias}, plain.in.modifiers = {&plain_bias};
   double const bound = sizeof(T) == 4 ? 2e-4 : 1e-12;  // logits near 200: float holds them to 1.5e-5
-  compare(fast, plain, bound, bound);
+  bool const rounded = std::is_same_v<TestType, Bf16>;
+  compare(fast, plain, {rounded ? 0x1p-8 : bound, bound, rounded ? 3.5 * 0x1p-5 : bound});
 }
 
 TEST_CASE("attention: a window longer than the keys hides nothing", "[attention]") {
@@ -107,10 +116,10 @@ TEST_CASE("attention: no queries, no keys, no batch", "[attention]") {
 }
 
 TEMPLATE_TEST_CASE("attention: heads side by side in memory and head by head give the same bits", "[attention]", float,
-                   double) {
-  using T = TestType;
+                   double, Bf16) {
+  using T = test::Number<TestType>;
   Shape const shape{2, 4, 2, 70, 70, 24, 24};
-  Attention<T> model(shape), split(shape);
+  Attention<TestType> model(shape), split(shape);
   auto const copy = [](Heads<T> const& from) {
     View4<T> to("contiguous", from.extent(0), from.extent(1), from.extent(2), from.extent(3));
     Heads<T> const view(to);
@@ -122,6 +131,40 @@ TEMPLATE_TEST_CASE("attention: heads side by side in memory and head by head giv
   CHECK_THAT(split.out, CloseTo(model.out, 0));
   CHECK_THAT(split.grad_query, CloseTo(model.grad_query, 0));
   CHECK_THAT(split.grad_key, CloseTo(model.grad_key, 0));
+}
+
+TEST_CASE("attention: bf16 equals the plain loops for head sizes of models and any number of keys",
+          "[attention][bf16]") {
+  for (int const dim : {16, 32, 64, 80, 128}) {
+    Shape const shape{1, 4, 2, 130, 130, dim, dim};
+    CAPTURE(name(shape));
+    Attention<Bf16> fast(shape), plain(shape);
+    compare(fast, plain);
+  }
+  for (int length = 1; length <= 130; ++length) {
+    Shape const shape{1, 2, 1, length, length, length % 2 ? 15 : 32, length % 3 ? 16 : 21};
+    CAPTURE(name(shape));
+    Attention<Bf16> fast(shape), plain(shape);
+    compare(fast, plain);
+  }
+}
+
+TEST_CASE("attention: bf16 leaves log-sum-exp to float, and a row that sees one key is that key's value",
+          "[attention][bf16]") {
+  Shape const shape{1, 2, 2, 100, 100, 32, 32};
+  Attention<Bf16> narrow(shape);
+  Attention<float> wide(shape);
+  wide.in.query = narrow.query, wide.in.key = narrow.key, wide.in.value = narrow.value;
+  narrow.forward(), wide.forward();
+  CHECK_THAT(narrow.log_sum_exp, CloseTo(wide.log_sum_exp, 1e-6));
+  for (int h = 0; h < 2; ++h)
+    for (int d = 0; d < 32; ++d) CHECK(narrow.out(0, h, 0, d) == narrow.value(0, h, 0, d));
+}
+
+TEST_CASE("attention: bf16 is for floats", "[attention][bf16][error]") {
+  Attention<double> a(Shape{1, 1, 1, 10, 10, 4, 4});
+  a.in.precision = kernels::Precision::bf16;
+  CHECK_THROWS_WITH(a.forward(), "attention: precision is bf16 and the numbers are double, expected fp32 or floats");
 }
 
 }  // namespace sextant

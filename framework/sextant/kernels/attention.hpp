@@ -1,6 +1,7 @@
 // Attention whose memory grows with the length, not its square: blocked, online softmax, recomputed in the backward.
 #pragma once
 #include <sextant/base/kokkos.hpp>
+#include <sextant/kernels/precision.hpp>
 #include <sextant/kernels/strip.hpp>
 #include <sextant/kernels/tile.hpp>
 
@@ -35,6 +36,9 @@ struct AttentionInput {
   /// share. Empty: one product for all pairs.
   std::vector<Heads<T const>> more_query, more_key;
   BranchRule const* branch_rule = nullptr;  ///< required with more_query; may also only hide pairs
+  /// bf16, of float alone: query, key and value hold numbers of bf16 already (round_heads_to_bf16), and products may take
+  /// the weights, and in a backward grad_out and the gradients of logits, rounded as well; see attention_forward.
+  Precision precision = Precision::fp32;
 };
 
 /// Gradients of the branches 1, 2, ... of an input.
@@ -64,12 +68,18 @@ class AttentionWorkspace {
 /// Same bits for any number of threads and whatever else is in the batch. Throws Error when shapes disagree, naming
 /// both, and what a modifier threw. A device takes what team::takes() says; the host's cores do the rest for it, on memory
 /// that both reach.
+/// Under Precision::bf16 a CPU with AVX512_BF16, in a build for it, multiplies pairs of bf16 and sums in float: each weight,
+/// at most 1, is rounded once before it meets its value, which moves `out` by no more than 2^-8 of the row's weighted mean of
+/// |value|. Logits, softmax and the sum of the weights that divides them stay float, so log_sum_exp is as float's.
+/// Elsewhere, for few queries (token by token) and by strips, float products take the same operands and nothing more is rounded.
 template <class T>
 void attention_forward(Exec const& exec, AttentionInput<T> const& in, Heads<T> const& out, View3<T> const& log_sum_exp,
                        AttentionWorkspace& workspace);
 
 /// Overwrites grad_query, grad_key, grad_value (shapes of query, key, value) and calls every modifier's backward. `out`
 /// and `log_sum_exp` are what attention_forward left. A query without keys gives no gradient.
+/// Under Precision::bf16, where the forward would multiply pairs: grad_out, the weights P and dS are each rounded once before
+/// their products, and dS is formed of the rounded grad_out, so that a modifier receives it unrounded.
 template <class T>
 void attention_backward(Exec const& exec, AttentionInput<T> const& in, Heads<T const> const& out,
                         View3<T> const& log_sum_exp, Heads<T const> const& grad_out, Heads<T> const& grad_query,

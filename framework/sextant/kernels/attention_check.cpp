@@ -81,6 +81,8 @@ void check(AttentionInput<T> const& in) {
     expect_documents("query_document", in.mask.query_document, q[0], q[2]);
     expect_documents("key_document", in.mask.key_document, q[0], k[2]);
   }
+  expect(in.precision == Precision::fp32 || std::is_same_v<T, float>,
+         "attention: precision is bf16 and the numbers are double, expected fp32 or floats");
   check_strips(in);
   bool const needed = !in.modifiers.empty() || !in.rows.empty() || in.branch_rule;
   expect_positions("query_position", in.query_position, q[0], q[2], needed);
@@ -110,6 +112,7 @@ Problem<T> problem_of(AttentionInput<T> const& in, View3<T> const& log_sum_exp) 
   for (std::size_t n = 0; n < in.more_query.size(); ++n)
     p.branches.push_back({rows_of(in.more_query[n]), rows_of(in.more_key[n])});
   p.log_sum_exp = log_sum_exp.data();
+  p.precision = in.precision;
   return p;
 }
 

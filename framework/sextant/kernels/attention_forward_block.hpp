@@ -1,5 +1,6 @@
 // The forward pass of one block of query rows: 96 rows against up to four chunks of 64 keys a step, online softmax in
-// base 2. Every sum has a fixed order that no other block, thread or batch row enters.
+// base 2. Every sum has a fixed order that no other block, thread or batch row enters. Both products take operands X: T, or
+// pairs of bf16, for which alone the weights are rounded and the scale waits until the logits are float.
 #pragma once
 #include <sextant/kernels/attention_host.hpp>
 
@@ -11,21 +12,21 @@ inline constexpr int slots = 4;  ///< chunks of a step
 inline constexpr int groups = block / block_rows;
 
 /// Keys and values of some (batch, kv head) pairs, chunk by chunk: keys transposed, values as rows, both in panels.
-template <class T>
+template <class X>
 struct Packed {
-  int first_chunk, chunks, key_dim, value_dim;  // value_dim in whole vectors
-  T* data;
-  std::int64_t chunk_size() const { return std::int64_t(chunk) * (key_dim + value_dim); }
-  T* key(std::int64_t pair, int c) const { return data + (pair * chunks + c - first_chunk) * chunk_size(); }
-  T* value(std::int64_t pair, int c) const { return key(pair, c) + std::int64_t(chunk) * key_dim; }
+  int first_chunk, chunks, depth, value_dim;  // operands along a key; value_dim in whole vectors
+  X* data;
+  std::int64_t chunk_size() const { return std::int64_t(chunk) * depth + std::int64_t(operands<X>(chunk)) * value_dim; }
+  X* key(std::int64_t pair, int c) const { return data + (pair * chunks + c - first_chunk) * chunk_size(); }
+  X* value(std::int64_t pair, int c) const { return key(pair, c) + std::int64_t(chunk) * depth; }
 };
 
-template <class T>
+template <class T, class X>
 class ForwardBlock {
  public:
-  ForwardBlock(Problem<T> const& p, Packed<T> const& packed, Cursor memory) : p_(p), packed_(packed) { carve(memory); }
+  ForwardBlock(Problem<T> const& p, Packed<X> const& packed, Cursor memory) : p_(p), packed_(packed) { carve(memory); }
 
-  static std::size_t scratch(Problem<T> const& p, Packed<T> const& packed) {
+  static std::size_t scratch(Problem<T> const& p, Packed<X> const& packed) {
     ForwardBlock measure(p, packed, Cursor());
     Cursor counter;
     measure.carve(counter);
@@ -54,10 +55,16 @@ class ForwardBlock {
  private:
   static constexpr int W = width<T>, R = block_rows, P = panel_width<T>;
   static constexpr int stride = slots * chunk + 64 / static_cast<int>(sizeof(T));  // rows fall on different cache sets
+  static constexpr int N = terms<X>;                                               // of the depth in an operand
+  static constexpr bool exact = std::is_same_v<T, X>;
 
   void carve(Cursor& memory) {
     logit_ = memory.take<T>(block * stride);
-    query_ = memory.take<T>(std::int64_t(block) * p_.head_dim);
+    if constexpr (exact)
+      weight_ = logit_;
+    else
+      weight_ = memory.take<X>(block * stride / N);
+    query_ = memory.take<X>(std::int64_t(block) * packed_.depth + W);  // the last row may end within a vector
     out_ = memory.take<T>(std::int64_t(block) * packed_.value_dim);
     sum_ = memory.take<T>(block * W);
     top_ = memory.take<T>(block * W);
@@ -74,12 +81,15 @@ class ForwardBlock {
     for (int r = 0; r < padded; ++r) {
       T const* const from = r < rows_ ? p_.query.at(b_, h_, row_ + r) : nullptr;
       bool const used = from && (!mask.query_ids() || mask.query_ids()[row_ + r] >= 0);
-      T* const to = query_ + r * p_.head_dim;
+      X* const to = query_ + r * packed_.depth;
       if (!used) {
-        std::fill_n(to, p_.head_dim, T(0));
+        std::fill_n(to, packed_.depth, X(0));
         continue;
       }
-      for (int d = 0; d < p_.head_dim; ++d) to[d] = from[d] * p_.scale;
+      if constexpr (exact)
+        for (int d = 0; d < p_.head_dim; ++d) to[d] = from[d] * p_.scale;
+      else
+        store_along(to, from, p_.head_dim);
     }
     std::fill_n(out_, std::int64_t(padded) * packed_.value_dim, T(0));
     std::fill_n(sum_, padded * W, T(0));
@@ -118,6 +128,7 @@ class ForwardBlock {
   }
 
   T* logit(int g, int s) const { return logit_ + g * R * stride + s * chunk; }
+  X* weight(int g, int s) const { return weight_ + (g * R * stride + s * chunk) / N; }
 
   template <int V>
   static SEXTANT_INLINE Vec<T> highest(Vec<T> const (&x)[V]) {
@@ -131,13 +142,13 @@ class ForwardBlock {
     auto const part = part_[g][s];
     T* const to = logit(g, s);
     T* const top = top_ + g * R * W;
-    T const* const keys = packed_.key(pair_, col_[s] / chunk);
-    int const depth = p_.head_dim;
+    X const* const keys = packed_.key(pair_, col_[s] / chunk);
+    int const depth = packed_.depth;
     for (int j = part.begin; j < part.end; j += P)
       with_vectors((part.end - j) / W, [&](auto vectors) SEXTANT_INLINE_LAMBDA {
         block_product<T, R, vectors>(
-            query_ + g * R * depth, depth, 1, keys + j * depth, P, depth,
-            [&](auto r, auto const& x) SEXTANT_INLINE_LAMBDA {
+            query_ + g * R * depth, depth, 1, keys + j * depth, P, depth, [&](auto r, auto& x) SEXTANT_INLINE_LAMBDA {
+              if constexpr (!exact) unroll<vectors>([&](auto v) SEXTANT_INLINE_LAMBDA { x[v] *= p_.scale; });
               unroll<vectors>([&](auto v) SEXTANT_INLINE_LAMBDA { store(to + r * stride + j + v * W, x[v]); });
               if constexpr (Max) store(top + r * W, simd::max(load(top + r * W), highest(x)));
             });
@@ -170,23 +181,30 @@ class ForwardBlock {
     }
   }
 
-  /// logit -> 2^(logit log2 e - max), and its sum by lanes.
+  /// logit -> 2^(logit log2 e - max), and its sum by lanes, before any rounding.
   void weights(int g) {
     for (int r = g * R; r < g * R + R; ++r) {
       Vec<T> const top = broadcast(max_[r]);
       Vec<T> even = load(sum_ + r * W) * factor_[r], odd{};
       for (int s = 0; s < used_; ++s) {
         auto const part = part_[g][s];
-        T* const x = logit_ + r * stride + s * chunk;
+        T const* const x = logit_ + r * stride + s * chunk;
+        X* const to = weight_ + (r * stride + s * chunk) / N;
         int j = part.begin;
         for (; j + 2 * W <= part.end; j += 2 * W) {
           Vec<T> const p0 = exp2<T>(load(x + j) * T(log2_e) - top), p1 = exp2<T>(load(x + j + W) * T(log2_e) - top);
-          store(x + j, p0), store(x + j + W, p1);
+          if constexpr (exact)
+            store(to + j, p0), store(to + j + W, p1);
+          else
+            store(to + j / N, pairs_along(p0, p1));
           even += p0, odd += p1;
         }
         if (j < part.end) {
           Vec<T> const p0 = exp2<T>(load(x + j) * T(log2_e) - top);
-          store(x + j, p0);
+          if constexpr (exact)
+            store(to + j, p0);
+          else
+            store(to + j / N, pairs_along(p0, Vec<T>{}));
           even += p0;
         }
       }
@@ -205,9 +223,9 @@ class ForwardBlock {
         });
         for (int s = 0; s < used_; ++s) {
           auto const part = part_[g][s];
-          T const* const panel = packed_.value(pair_, col_[s] / chunk) + d * chunk;
-          block_sum<T, R, vectors>(x, logit(g, s) + part.begin, stride, 1, panel + part.begin * wide, wide,
-                                   part.end - part.begin);
+          X const* const panel = packed_.value(pair_, col_[s] / chunk) + d * operands<X>(chunk);
+          block_sum<T, R, vectors>(x, weight(g, s) + part.begin / N, stride / N, 1, panel + part.begin / N * wide, wide,
+                                   (part.end - part.begin) / N);
         }
       });
     });
@@ -227,13 +245,14 @@ class ForwardBlock {
   }
 
   Problem<T> const& p_;
-  Packed<T> packed_;
+  Packed<X> packed_;
   int b_ = 0, h_ = 0, row_ = 0, rows_ = 0, used_ = 0;
   std::int64_t pair_ = 0;
   int col_[slots] = {};
   Span key_ids_[slots] = {}, ids_[groups] = {};
   MaskRow::Part part_[groups][slots] = {};
-  T *logit_, *query_, *out_;  // [block, stride], [block, head_dim], [block, packed value_dim]
+  T *logit_, *out_;           // [block, stride], [block, packed value_dim]
+  X *weight_, *query_;        // [block, stride / N], in the place of the logits where T is X; [block, depth]
   T *sum_, *top_;             // [block, W]: sum of weights and largest logit of the step, by lane
   T *max_, *next_, *factor_;  // [block + W]: log2 units; natural units; 2^(old max - new max)
 };

@@ -3,6 +3,7 @@
 #pragma once
 #include <sextant/base/function.hpp>
 #include <sextant/kernels/attention_mask.hpp>
+#include <sextant/kernels/precision.hpp>
 #include <sextant/kernels/strip.hpp>
 #include <sextant/kernels/tile.hpp>
 
@@ -62,6 +63,7 @@ struct Problem : Arrays<T> {
   std::vector<RowLink<T>*> links;
   std::vector<Branch<T const>> branches;  ///< the first is {query, key}
   BranchRule const* rule = nullptr;
+  Precision precision = Precision::fp32;
 
   /// True when the work goes by strips: a few query rows against all their keys.
   bool strips() const { return !links.empty() || rule; }

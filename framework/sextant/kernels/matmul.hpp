@@ -3,6 +3,7 @@
 #include <sextant/base/bfloat16.hpp>
 #include <sextant/base/kokkos.hpp>
 #include <sextant/kernels/matmul_operands.hpp>
+#include <sextant/kernels/precision.hpp>
 
 namespace sextant::kernels {
 
@@ -34,9 +35,6 @@ inline constexpr int few_rows = 6;
 ///   a [rows, k]   b [n, k]   c [rows, n]
 template <class T>
 void matmul_few(Exec const& exec, Matrix<T const> const& a, Matrix<T const> const& b, Matrix<T> const& c);
-
-/// What the operands of a model's products are; sums are float all the same.
-enum class Precision { fp32, bf16 };
 
 /// matmul of operands that are rounded to bf16, nearest and ties to even, with products and sums in float. B is float, or
 /// BFloat16 where b is stored so and half the bytes are read. A CPU with bf16 arithmetic (AVX512_BF16) uses it; elsewhere

@@ -140,6 +140,7 @@ Buffers<T>& Model<T>::extend(Exec const& exec, KvCache<T>& cache, int count, Vie
                         lengths.size() ? columns(exec, lengths, 0, total) : View2<double>()});
 
   kernels::AttentionInput<T> in;
+  in.precision = config_.precision;
   in.mask.query_document = columns(exec, cache.document, first, count);
   in.mask.key_document = document;
   View1<int> const last_document("sextant::last_document", static_cast<std::size_t>(batch));

@@ -56,6 +56,7 @@ kernels::AttentionInput<T> attention_input(Pass<T> const& pass, int layer, encod
   in.value = value;
   in.mask.causal = pass.config.causal;
   in.mask.query_document = in.mask.key_document = pass.document;
+  in.precision = pass.config.precision;
   return in;
 }
 
