@@ -35,7 +35,7 @@ std::string identity(Work const& work, Arm const& arm, std::string const& probe,
               {"lengths", work.settings.lengths},
               {"position", json::parse(plan::canonical_position(arm.position, world))},
               {"how", json::parse(how)}};
-  if (work.subject.network->config().precision == model::Precision::bf16) all["precision"] = "bf16";
+  if (work.subject.network->config().precision == model::Precision::bf16) all["precision"] = plan::bf16_numerics;
   return plan::id_of(all.dump());
 }
 
@@ -135,14 +135,15 @@ std::vector<Stage> stages_of(Work const& work) {
 
 void carry_out(Exec const& exec, std::vector<Stage> const& stages, results::Store const& store, bool quiet) {
   double weight = 0;
+  std::vector<Stage const*> open;
   for (auto const& stage : stages)
-    if (!store.done(stage.id)) weight += stage.tokens;
+    if (!store.done(stage.id)) open.push_back(&stage), weight += stage.tokens;
   run::Progress progress(weight, quiet);
-  for (auto const& stage : stages) {
-    if (store.done(stage.id)) continue;
+  for (auto const* const each : open) {
+    auto const& stage = *each;
     bool const waits = !stage.needs.empty() && !store.done(stage.needs);
-    auto const claim = waits ? std::nullopt : store.try_claim(stage.id);
-    if (!claim) {  // another process is at it, or has just done it
+    auto const claim = waits || store.done(stage.id) ? std::nullopt : store.try_claim(stage.id);
+    if (!claim) {  // another process is at it, or has done it since
       progress.skip(stage.tokens);
       continue;
     }

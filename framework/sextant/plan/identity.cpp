@@ -101,7 +101,7 @@ json steps_json(spec::Steps const& t) {
               {"schedule", "cosine"},
               {"warmup", t.schedule.warmup},
               {"floor", t.schedule.floor},
-              {"precision", t.precision == spec::Precision::bf16 ? "bf16" : "fp32"}};
+              {"precision", t.precision == spec::Precision::bf16 ? bf16_numerics : "fp32"}};
   if (t.at_once) out["at_once"] = *t.at_once;
   return out;
 }

@@ -12,6 +12,8 @@ namespace sextant::plan {
 
 /// Raised whenever the same stage would compute other numbers than before: a fix in a kernel, another random stream.
 inline constexpr int numerics_revision = 1;
+/// What bf16 is called there; another name whenever it alone would give other numbers. 2: attention multiplies pairs of it.
+inline constexpr char const* bf16_numerics = "bf16 2";
 
 /// One model trained, or a trained one tuned, with one seed.
 struct TrainStage {

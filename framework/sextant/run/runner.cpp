@@ -61,12 +61,14 @@ class Runner {
            });
   }
 
-  double remaining_seconds() const {
+  /// Of what is not done yet; notes which stages those are.
+  double remaining_seconds() {
     double sum = 0;
-    for (auto const& stage : plan_.train)
-      if (wanted(stage) && !store_.done(stage.id)) sum += stage.cost.seconds;
-    for (auto const& stage : plan_.evaluate)
-      if (wanted(stage.arm) && !store_.done(stage.id)) sum += stage.cost.seconds;
+    auto const add = [&](bool asked_for, std::string const& id, double seconds) {
+      if (asked_for && !store_.done(id) && expected_.insert(id).second) sum += seconds;
+    };
+    for (auto const& stage : plan_.train) add(wanted(stage), stage.id, stage.cost.seconds);
+    for (auto const& stage : plan_.evaluate) add(wanted(stage.arm), stage.id, stage.cost.seconds);
     return sum;
   }
 
@@ -79,19 +81,22 @@ class Runner {
                                    : sources_.emplace(key, load_source(data, registry_, options_.cache)).first->second;
   }
 
-  /// Counts a stage that was done before this run once.
-  bool already(std::string const& id) {
+  /// Counts a stage once that was done before this run, or that another process has done since.
+  bool already(std::string const& id, double seconds) {
     if (!store_.done(id)) return false;
-    if (settled_.insert(id).second) ++outcome_.repeated;
+    if (settled_.insert(id).second) {
+      ++outcome_.repeated;
+      if (expected_.count(id)) progress_.skip(seconds);
+    }
     return true;
   }
 
   /// True when the stage is done or has failed: nothing to wait for.
   template <class Work>
   bool attempt(std::string const& id, std::string const& name, double seconds, Work&& work) {
-    if (settled_.count(id) || already(id)) return true;
+    if (settled_.count(id) || already(id, seconds)) return true;
     auto const claim = store_.try_claim(id);
-    if (!claim) return already(id);
+    if (!claim) return already(id, seconds);
     if (take_over(*claim)) {
       progress_.skip(seconds);
       settled_.insert(id);
@@ -181,7 +186,7 @@ class Runner {
   results::Store store_;
   std::vector<results::Store> others_;
   Outcome outcome_;
-  std::set<std::string> settled_, failed_;
+  std::set<std::string> settled_, failed_, expected_;  // expected_: not done when this run began
   std::map<std::string, Source> sources_;
   Progress progress_;
 };
