@@ -1,13 +1,14 @@
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
+#include "support/holds.hpp"
 #include "support/process.hpp"
 
 using namespace sextant;
+using test::holds;
 using test::sextant_program;
 
 namespace {
-bool holds(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 std::string quickstart() { return std::string(std::getenv("SEXTANT_SOURCE")) + "/experiments/quickstart"; }
 }  // namespace
 
