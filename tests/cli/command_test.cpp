@@ -1,13 +1,14 @@
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
+#include "support/holds.hpp"
 #include "support/process.hpp"
 
 using namespace sextant;
+using test::holds;
 using test::sextant_program;
 
 namespace {
-bool holds(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 std::string quickstart() { return std::string(std::getenv("SEXTANT_SOURCE")) + "/experiments/quickstart"; }
 }  // namespace
 
@@ -103,4 +104,30 @@ TEST_CASE(
   CHECK(holds(sextant_program({"plugin", "new", "rope"}).output, "there is a plugin rope already"));
   CHECK(holds(sextant_program({"plugin", "new", "mine2", "--kind", "rotory"}).output, "did you mean rotary?"));
   CHECK(holds(sextant_program({"plugin", "new", "My-Plugin"}).output, "expected a lower-case letter"));
+}
+
+TEST_CASE("cli: compare --table refuses what says nothing about that table", "[cli][compare]") {
+  std::string const study = quickstart() + "/study.h5";
+  auto const reach = sextant_program({"compare", study, "--table", "reach"});
+  INFO(reach.output);
+  CHECK(reach.status == 0);
+  CHECK(holds(reach.output, "alibi"));
+  CHECK(sextant_program({"compare", study, "--table", "learning", "--baseline", "rope"}).status == 0);
+
+  struct Refused {
+    std::string table, option, value, expected;
+  };
+  for (auto const& [table, option, value, expected] :
+       {Refused{"reach", "--by", "encoding", "--by says nothing about --table reach"},
+        Refused{"reach", "--baseline", "rope", "expected it with --table results or learning"},
+        Refused{"learning", "--probe", "lm_loss", "expected it with --table results"},
+        Refused{"learning", "--region", "mean", "--region says nothing"},
+        Refused{"learning", "--metric", "loss", "--metric says nothing"},
+        Refused{"learning", "--format", "csv", "is no CSV"}}) {
+    auto const wrong = sextant_program({"compare", study, "--table", table, option, value});
+    INFO(wrong.output);
+    CHECK(wrong.status == 2);
+    CHECK(holds(wrong.output, expected));
+  }
+  CHECK(holds(sextant_program({"compare", study, "--table", "lerning"}).output, "did you mean learning?"));
 }

@@ -1,17 +1,17 @@
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
-#include <cstdlib>
-
+#include "support/data_file.hpp"
+#include "support/holds.hpp"
 #include "support/process.hpp"
 
 using namespace sextant;
 using nlohmann::json;
+using test::holds;
 using test::sextant_program;
 
 namespace {
-std::string config(char const* name) { return text(std::getenv("SEXTANT_TEST_DATA"), "/configs/", name, ".json"); }
-bool holds(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
+std::string config(std::string const& name) { return test::data_file("configs/" + name + ".json"); }
 }  // namespace
 
 TEST_CASE("convert: writes the other dialect, and says what it assumed and what is lost", "[cli][convert]") {

@@ -1,27 +1,24 @@
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
-#include <cstdlib>
-
+#include "support/data_file.hpp"
+#include "support/holds.hpp"
 #include "support/process.hpp"
 #include "support/temp_folder.hpp"
 
 using namespace sextant;
 using nlohmann::json;
+using test::data_file;
+using test::holds;
 using test::sextant_program;
 
-namespace {
-std::string data(std::string const& name) { return text(std::getenv("SEXTANT_TEST_DATA"), "/", name); }
-bool holds(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
-}  // namespace
-
 TEST_CASE("doctor: a fault ends with status 1 and is told, a clean file with 0", "[cli][doctor]") {
-  auto const ill = sextant_program({"doctor", data("doctor/base_is_table_size.json")});
+  auto const ill = sextant_program({"doctor", data_file("doctor/base_is_table_size.json")});
   INFO(ill.output);
   CHECK(ill.status == 1);
   CHECK(holds(ill.output, "fault base-is-length"));
   CHECK(holds(ill.output, "  do      give the base its own value"));
-  auto const well = sextant_program({"doctor", data("doctor/clean.yaml"), "--json"});
+  auto const well = sextant_program({"doctor", data_file("doctor/clean.yaml"), "--json"});
   CHECK(well.status == 0);
   json const page = json::parse(well.output);
   CHECK(page["clean"] == true);
@@ -30,8 +27,8 @@ TEST_CASE("doctor: a fault ends with status 1 and is told, a clean file with 0",
 }
 
 TEST_CASE("doctor: what it cannot read ends with status 2", "[cli][doctor][reject]") {
-  CHECK(sextant_program({"doctor", data("doctor/nothing.json")}).status == 2);
-  auto const out = sextant_program({"doctor", data("doctor/phase.json"), "--angles", "fp63"});
+  CHECK(sextant_program({"doctor", data_file("doctor/nothing.json")}).status == 2);
+  auto const out = sextant_program({"doctor", data_file("doctor/phase.json"), "--angles", "fp63"});
   CHECK(out.status == 2);
   CHECK(holds(out.output, "did you mean fp64"));
 }
@@ -40,7 +37,7 @@ TEST_CASE("validate: prints what the doctor finds in a spec as notes", "[cli][do
   test::TempFolder const folder;
   write_file_atomically(folder / "text.txt", std::string(20000, 'a'));
   auto const out = sextant_program(
-      {"validate", data("doctor/neighbour.yaml"), "--set", "data.corpus=" + (folder / "text.txt").string()});
+      {"validate", data_file("doctor/neighbour.yaml"), "--set", "data.corpus=" + (folder / "text.txt").string()});
   INFO(out.output);
   CHECK(holds(out.output, "neighbour.yaml:5:13: neighbour: the bias leaves the token before"));
 }

@@ -5,14 +5,15 @@
 #include <cmath>
 #include <set>
 
+#include "support/holds.hpp"
 #include "support/process.hpp"
 
 using namespace sextant;
 using nlohmann::json;
+using test::holds;
 using test::sextant_program;
 
 namespace {
-bool holds(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 
 std::vector<std::string> const analyses = {"wavelengths", "expected_logit", "bias",      "spectrum",
                                            "tables",      "rotary_rank",    "precision", "cost"};

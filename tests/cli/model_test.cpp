@@ -1,16 +1,16 @@
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
+#include "support/data_file.hpp"
+#include "support/holds.hpp"
 #include "support/process.hpp"
 
 using namespace sextant;
+using test::holds;
 using test::sextant_program;
 
 namespace {
-bool holds(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
-std::string data(std::string const& name) {
-  return std::string(std::getenv("SEXTANT_TEST_DATA")) + "/pretrained/" + name;
-}
+std::string data(std::string const& name) { return test::data_file("pretrained/" + name); }
 }  // namespace
 
 TEST_CASE("cli: model show says what a file holds, also as JSON, and of the checkpoint that import writes",

@@ -5,16 +5,16 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <run/tiny_study.hpp>
+#include <support/data_file.hpp>
 #include <support/hf_folder.hpp>
+#include <support/holds.hpp>
 
 using namespace sextant;
+using test::holds;
 using test::sextant_program;
 
 namespace {
-bool holds(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
-std::string data(std::string const& name) {
-  return std::string(std::getenv("SEXTANT_TEST_DATA")) + "/pretrained/" + name;
-}
+std::string data(std::string const& name) { return test::data_file("pretrained/" + name); }
 /// Prose of which every word was seen, as many bytes as a tiny model needs.
 std::string prose(int sentences) {
   std::string out;

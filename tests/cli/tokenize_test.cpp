@@ -1,6 +1,6 @@
 #include <catch2/catch_test_macros.hpp>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <support/data_file.hpp>
 #include <support/process.hpp>
 #include <support/temp_folder.hpp>
 
@@ -9,14 +9,12 @@ using nlohmann::json;
 using test::sextant_program;
 
 namespace {
-std::string tiny() { return std::string(std::getenv("SEXTANT_TEST_DATA")) + "/tokens/tiny.json"; }
+std::string tiny() { return test::data_file("tokens/tiny.json"); }
 }  // namespace
 
 TEST_CASE("cli: tokenize prints ids and pieces that Hugging Face's library agrees with", "[cli][tokenize]") {
   test::TempFolder const folder;
-  auto const data = [](std::string const& name) {
-    return json::parse(read_file(std::string(std::getenv("SEXTANT_TEST_DATA")) + "/tokens/" + name));
-  };
+  auto const data = [](std::string const& name) { return json::parse(read_file(test::data_file("tokens/" + name))); };
   auto const strings = data("hard_strings.json"), expected = data("expected.json")["tiny"]["llama-bpe"];
   int tried = 0;
   for (std::size_t i = 0; i < strings.size(); i += 25, ++tried) {

@@ -6,10 +6,11 @@
 #include <sextant/spec/number.hpp>
 
 #include <catch2/catch_all.hpp>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "support/complaint.hpp"
+#include "support/data_file.hpp"
+#include "support/holds.hpp"
 
 namespace sextant::test {
 using dialect::Form;
@@ -34,9 +35,5 @@ inline Form read_as(std::string const& from, std::string const& text, Given cons
 inline encoding::Position::Frequencies ladder_at(Form const& form, double length, int kind = 0) {
   return dialect::ladder(form.kinds.at(static_cast<std::size_t>(kind)), form, plugins(), length);
 }
-inline std::string data_file(std::string const& name) {
-  return std::string(std::getenv("SEXTANT_TEST_DATA")) + "/" + name;
-}
-inline bool holds(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace sextant::test

@@ -8,6 +8,7 @@
 #include <catch2/catch_all.hpp>
 #include <nlohmann/json.hpp>
 
+#include "support/data_file.hpp"
 #include "support/process.hpp"
 
 using namespace sextant;
@@ -16,7 +17,7 @@ using Catch::Matchers::ContainsSubstring;
 using test::sextant_program;
 
 namespace {
-std::string tiny_llama() { return std::string(std::getenv("SEXTANT_TEST_DATA")) + "/pretrained/tiny_llama.gguf"; }
+std::string tiny_llama() { return test::data_file("pretrained/tiny_llama.gguf"); }
 
 std::string document(int n) {
   char const* const words[] = {"wind ", "stone ", "river ", "of ", "the ", "and ", "light ", "under "};

@@ -9,6 +9,7 @@
 
 #include <set>
 
+#include "support/data_file.hpp"
 #include "support/process.hpp"
 
 using namespace sextant;
@@ -16,7 +17,7 @@ using namespace sextant::extend;
 using test::sextant_program;
 
 namespace {
-std::string tiny_llama() { return std::string(std::getenv("SEXTANT_TEST_DATA")) + "/pretrained/tiny_llama.gguf"; }
+std::string tiny_llama() { return test::data_file("pretrained/tiny_llama.gguf"); }
 
 /// Document k is nothing but token k, and one is too short for a row.
 Tuning one_token_documents() {

@@ -89,7 +89,7 @@ TEST_CASE("repetition has a line an arm, and one dotted line for the text, which
   auto const losses = study.rows;
   auto const arms = arms_of(study).size();
   study.rows.clear();
-  auto const add = [&](char const* metric, double value) {
+  auto const add = [&](std::string const& metric, double value) {
     for (auto row : losses) {
       row.probe = "repetition", row.region = "mean", row.metric = metric, row.units = "1", row.value = value;
       study.rows.push_back(row);

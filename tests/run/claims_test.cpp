@@ -3,13 +3,14 @@
 #include <nlohmann/json.hpp>
 #include <sextant/results/file.hpp>
 
+#include "support/data_file.hpp"
+#include "support/holds.hpp"
 #include "tiny_study.hpp"
 
 using namespace sextant;
+using test::holds;
 
 namespace {
-bool holds(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
-
 // A length that is measured, and one that only the article tier has.
 fs::path write_claimed_study(test::TempFolder const& folder, std::string const& claims) {
   fs::path const spec = test::write_tiny_study(folder, 20);
@@ -89,7 +90,7 @@ TEST_CASE("run: a study that claims nothing has nothing to check", "[run][claims
 TEST_CASE("run: a model that is given and not trained is judged over windows; trained under one seed it is not",
           "[run][claims]") {
   test::TempFolder const folder;
-  std::string const model = std::string(std::getenv("SEXTANT_TEST_DATA")) + "/pretrained/tiny_llama.gguf";
+  std::string const model = test::data_file("pretrained/tiny_llama.gguf");
   std::string words;
   Stream const stream(1, "words");
   for (std::uint64_t i = 0; i < 6000; ++i) words += stream.below(2, i) ? "wind " : "stone ";

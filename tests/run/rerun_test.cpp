@@ -6,12 +6,13 @@
 #include <sextant/results/rerun.hpp>
 #include <sextant/results/table.hpp>
 
+#include "support/holds.hpp"
 #include "tiny_study.hpp"
 
 using namespace sextant;
+using test::holds;
 
 namespace {
-bool holds(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 std::string const one_claim =
     "claims:\n  list:\n"
     "    - {id: learned, says: It learns, source: 'article 000, 16', test: 'lm_loss.mean @ 16 {encoding=fox} < 6'}\n";

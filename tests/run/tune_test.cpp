@@ -11,13 +11,14 @@
 #include <map>
 #include <set>
 
+#include "support/data_file.hpp"
 #include "tiny_study.hpp"
 
 using namespace sextant;
 using test::sextant_program;
 
 namespace {
-std::string tiny_llama() { return std::string(std::getenv("SEXTANT_TEST_DATA")) + "/pretrained/tiny_llama.gguf"; }
+std::string tiny_llama() { return test::data_file("pretrained/tiny_llama.gguf"); }
 
 /// Documents a, b, ... each of its own letter, so that a token tells where it comes from.
 std::string write_letters(test::TempFolder const& folder) {

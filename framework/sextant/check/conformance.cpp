@@ -1,4 +1,5 @@
 #include <sextant/check/conformance_exam.hpp>
+#include <sextant/check/conformance_only.hpp>
 #include <sextant/check/conformance_task.hpp>
 
 #include <algorithm>
@@ -148,11 +149,7 @@ Conformance check_plugin(encoding::Registry const& registry, encoding::Role role
                          ConformanceSettings const& settings) {
   if (role == encoding::Role::task) return check_task(registry, name, settings);
   Conformance out{.plugin = name, .file = registry.file_of(role, name).string(), .role = role};
-  for (auto const& wanted : settings.only) {
-    auto const known = conformance_checks();
-    expect(std::find(known.begin(), known.end(), wanted) != known.end(), "there is no check ", wanted,
-           did_you_mean(wanted, known));
-  }
+  expect_known(settings, conformance_checks());
   std::optional<Subject> subject;
   try {
     subject.emplace(registry, role, name);
@@ -164,9 +161,7 @@ Conformance check_plugin(encoding::Registry const& registry, encoding::Role role
     return out;
   }
   for (auto const& check : all_conformance_checks()) {
-    if (!settings.only.empty() &&
-        std::find(settings.only.begin(), settings.only.end(), check.name) == settings.only.end())
-      continue;
+    if (!wants(settings, check.name)) continue;
     Finding finding{.check = check.name, .meaning = check.meaning};
     Exam exam(*subject, settings, out, finding);
     try {

@@ -1,4 +1,5 @@
 #include <sextant/base/error.hpp>
+#include <sextant/check/conformance_only.hpp>
 #include <sextant/check/conformance_task.hpp>
 #include <sextant/encoding/task.hpp>
 
@@ -14,10 +15,11 @@ using encoding::Task;
 
 constexpr std::uint64_t drawn = 400;  // examples of each length
 
-struct TaskCheck {
-  char const *name, *meaning;
-  /// What is wrong with one example; empty: nothing.
-  std::string (*fault)(Task const&, int length, Row const&);
+/// A task at one length.
+struct Asked {
+  encoding::Registry const& registry;
+  Task const& task;
+  int length;
 };
 
 std::string wrong_row(Task const& task, int length, Row const& row) {
@@ -46,22 +48,22 @@ std::string wrong_position(Task const& task, int length, Row const& row) {
   return "";
 }
 
-constexpr TaskCheck checks[] = {
-    {"rows", "tokens lie in the vocabulary, and rows are no longer than declared", wrong_row},
-    {"answers", "every example has an answer, behind a question", wrong_answer},
-    {"positions", "where tokens are placed, all are, and within the declared reach", wrong_position},
-    {"repeats", "the same draw gives the same example, another draw another", nullptr},
-    {"determined", "the same tokens before a place of the answer give the same answer", nullptr},
-    {"depth", "where something is told at a depth, each depth has an example", nullptr},
-    {"lengths", "lengths that fall, or are not two, are refused", nullptr},
-};
-
 Row draw(Task const& task, int length, std::uint64_t n, std::optional<double> depth = {}) {
   Draw one(Stream(1, "check/task"), n, 0, depth);
   return task.example(length, one);
 }
 
-std::string repeats(Task const& task, int length) {
+/// The first fault that `wrong` finds in an example.
+template <auto wrong>
+std::string each_example(Asked const& asked) {
+  for (std::uint64_t n = 0; n < drawn; ++n)
+    if (auto const fault = wrong(asked.task, asked.length, draw(asked.task, asked.length, n)); !fault.empty())
+      return fault;
+  return "";
+}
+
+std::string repeats(Asked const& asked) {
+  auto const& [registry, task, length] = asked;
   std::set<std::vector<std::int32_t>> seen;
   for (std::uint64_t n = 0; n < drawn; ++n) {
     auto const row = draw(task, length, n);
@@ -71,10 +73,10 @@ std::string repeats(Task const& task, int length) {
   return length == task.longest() && seen.size() < 2 ? "every draw gives the same example" : "";
 }
 
-std::string determined(Task const& task, int length) {
+std::string determined(Asked const& asked) {
   std::map<std::vector<std::int32_t>, std::int32_t> answers;
   for (std::uint64_t n = 0; n < drawn; ++n) {
-    auto const row = draw(task, length, n);
+    auto const row = draw(asked.task, asked.length, n);
     for (std::size_t i = 1; i < row.tokens.size(); ++i) {
       if (!row.scored[i]) continue;
       std::vector<std::int32_t> const before(row.tokens.begin(), row.tokens.begin() + static_cast<std::ptrdiff_t>(i));
@@ -86,7 +88,9 @@ std::string determined(Task const& task, int length) {
   return "";
 }
 
-std::string depths(Task const& task, int length) {
+std::string depths(Asked const& asked) {
+  auto const& [registry, task, length] = asked;
+  if (!task.by_depth()) return "";
   for (double const depth : {0.0, 0.5, 1.0}) {
     auto const row = draw(task, length, 0, depth);
     if (auto const wrong = wrong_row(task, length, row); !wrong.empty()) return text("at depth ", depth, ": ", wrong);
@@ -96,11 +100,12 @@ std::string depths(Task const& task, int length) {
              : "";
 }
 
-std::string lengths_refused(encoding::Registry const& registry, encoding::Choice choice) {
+std::string lengths_refused(Asked const& asked) {
+  auto choice = asked.task.choice();
   for (std::vector<double> const& wrong : {std::vector<double>{8}, {8, 4}, {2.5, 4}}) {
     choice.options["lengths"] = wrong;
     try {
-      registry.make_task(choice);
+      asked.registry.make_task(choice);
       return text("lengths ", wrong, " are accepted");
     } catch (Error const&) {
     }
@@ -108,16 +113,26 @@ std::string lengths_refused(encoding::Registry const& registry, encoding::Choice
   return "";
 }
 
-std::string fault_of(TaskCheck const& check, encoding::Registry const& registry, Task const& task, int length) {
-  std::string const name = check.name;
-  if (name == "repeats") return repeats(task, length);
-  if (name == "determined") return determined(task, length);
-  if (name == "depth") return task.by_depth() ? depths(task, length) : "";
-  if (name == "lengths") return lengths_refused(registry, task.choice());
-  for (std::uint64_t n = 0; n < drawn; ++n)
-    if (auto const fault = check.fault(task, length, draw(task, length, n)); !fault.empty()) return fault;
-  return "";
-}
+bool always(Task const&) { return true; }
+bool by_depth(Task const& task) { return task.by_depth(); }
+bool places(Task const& task) { return task.places(); }
+
+struct TaskCheck {
+  char const *name, *meaning;
+  std::string (*fault)(Asked const&);  ///< what is wrong; empty: nothing
+  bool (*claimed)(Task const&) = always;
+};
+
+constexpr TaskCheck checks[] = {
+    {"rows", "tokens lie in the vocabulary, and rows are no longer than declared", each_example<wrong_row>},
+    {"answers", "every example has an answer, behind a question", each_example<wrong_answer>},
+    {"positions", "where tokens are placed, all are, and within the declared reach", each_example<wrong_position>,
+     places},
+    {"repeats", "the same draw gives the same example, another draw another", repeats},
+    {"determined", "the same tokens before a place of the answer give the same answer", determined},
+    {"depth", "where something is told at a depth, each depth has an example", depths, by_depth},
+    {"lengths", "lengths that fall, or are not two, are refused", lengths_refused},
+};
 }  // namespace
 
 std::vector<std::string> task_checks() {
@@ -130,27 +145,20 @@ Conformance check_task(encoding::Registry const& registry, std::string const& na
                        ConformanceSettings const& settings) {
   using encoding::Role;
   Conformance out{.plugin = name, .file = registry.file_of(Role::task, name).string(), .role = Role::task};
-  for (auto const& wanted : settings.only) {
-    auto const known = task_checks();
-    expect(std::find(known.begin(), known.end(), wanted) != known.end(), "there is no check ", wanted,
-           did_you_mean(wanted, known));
-  }
+  expect_known(settings, task_checks());
   auto const& examples = registry.describe(Role::task, name).examples;
   for (auto const& check : checks) {
-    if (!settings.only.empty() &&
-        std::find(settings.only.begin(), settings.only.end(), check.name) == settings.only.end())
-      continue;
+    if (!wants(settings, check.name)) continue;
     Finding finding{.check = check.name, .meaning = check.meaning};
     if (examples.empty()) finding.outcome = Outcome::fail, finding.note = "the plugin gives no example of its options";
     for (auto const& example : examples) {
       try {
         auto const task = registry.make_task({name, example.options, {}});
-        if (finding.check == "depth" && !task->by_depth()) finding.outcome = Outcome::not_claimed;
-        if (finding.check == "positions" && !task->places()) finding.outcome = Outcome::not_claimed;
+        if (!check.claimed(*task)) finding.outcome = Outcome::not_claimed;
         for (int const length : {task->shortest(), task->longest()}) {
           finding.input = text("length ", length);
           if (settings.before) settings.before(out, finding);
-          if (auto const fault = fault_of(check, registry, *task, length); !fault.empty()) fail(fault);
+          if (auto const fault = check.fault({registry, *task, length}); !fault.empty()) fail(fault);
         }
       } catch (std::exception const& error) {
         finding.outcome = Outcome::fail;

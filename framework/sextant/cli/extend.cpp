@@ -12,8 +12,6 @@
 #include <sextant/run/stop.hpp>
 #include <sextant/spec/claims.hpp>
 #include <sextant/spec/number.hpp>
-#include <sextant/tasks/corpus.hpp>
-#include <sextant/tasks/token_documents.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -95,7 +93,7 @@ std::vector<extend::Document> tuning_documents(Arguments const& a, extend::Subje
          " is measured, so that none is left to tune on; ", "expected fewer --documents, or another text in --tune-on");
   std::vector<extend::Document> out;
   for (auto& document : tasks::documents(corpus, tokenizer, length + 1))
-    out.push_back(document_of(subject, document.name, identity_in(corpus, document.name), std::move(document.ids)));
+    out.push_back(document_of(subject, corpus, std::move(document)));
   return out;
 }
 

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <regex>
 
@@ -17,19 +16,20 @@ struct Arguments {
   std::string name, kind = "bias", folder;
 };
 
-std::vector<std::string> kind_names() {
-  std::vector<std::string> out;
-  for (auto const& kind : plugin_kinds()) out.emplace_back(kind.name);
-  return out;
+PluginKind const& kind_of(std::string const& name) {
+  std::vector<std::string> known;
+  for (auto const& kind : plugin_kinds()) {
+    if (kind.name == name) return kind;
+    known.emplace_back(kind.name);
+  }
+  fail("plugin new: there is no kind ", name, did_you_mean(name, known), "; expected one of ", join(known));
 }
 
 void write_new(Arguments const& a, Context& context) {
   static std::regex const form("[a-z][a-z0-9_]{0,39}");
   expect(std::regex_match(a.name, form), "plugin new: the name is ", a.name,
          ", expected a lower-case letter, then lower-case letters, digits and _ (40 at most)");
-  auto const kinds = kind_names();
-  expect(std::find(kinds.begin(), kinds.end(), a.kind) != kinds.end(), "plugin new: there is no kind ", a.kind,
-         did_you_mean(a.kind, kinds), "; expected one of ", join(kinds));
+  PluginKind const& kind = kind_of(a.kind);
   for (Role const role : encoding::all_roles)
     expect(!context.registry().has(role, a.name), "plugin new: there is a plugin ", a.name,
            " already, expected a name of its own");
@@ -37,7 +37,7 @@ void write_new(Arguments const& a, Context& context) {
   expect(!fs::exists(folder) || (fs::is_directory(folder) && fs::is_empty(folder)), folder.string(),
          ": is there already, expected a new or an empty folder");
   fs::create_directories(folder);
-  for (auto const& [name, text] : plugin_project(a.name, a.kind)) write_file_atomically(folder / name, text);
+  for (auto const& [name, text] : plugin_project(a.name, kind)) write_file_atomically(folder / name, text);
   fs::permissions(folder / "check.sh", fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
                   fs::perm_options::add);
   fmt::print("{}: the formula is in {}.cpp; build and try it with {}\n", folder.string(), a.name,

@@ -1,4 +1,3 @@
-#include <sextant/base/error.hpp>
 #include <sextant/cli/plugin_templates.hpp>
 
 #include <cctype>
@@ -233,24 +232,23 @@ void replace_all(std::string& text, std::string_view what, std::string const& wi
 }  // namespace
 
 std::vector<PluginKind> const& plugin_kinds() {
-  static std::vector<PluginKind> const kinds{{"bias", "an encoding that adds to the logit"},
-                                             {"rotary", "an encoding that turns query and key"},
-                                             {"scaling", "what stretches a trained rotary encoding"}};
+  static std::vector<PluginKind> const kinds{
+      {"bias", "an encoding that adds to the logit", bias_source, encoding_spec, "@NAME@"},
+      {"rotary", "an encoding that turns query and key", rotary_source, encoding_spec, "@NAME@"},
+      {"scaling", "what stretches a trained rotary encoding", scaling_source, scaling_spec,
+       "rope '{use: @NAME@, factor: 4}'"}};
   return kinds;
 }
 
-std::map<std::string, std::string> plugin_project(std::string const& name, std::string_view kind) {
-  bool const scaling = kind == "scaling";
-  std::string_view const source = scaling ? scaling_source : kind == "rotary" ? rotary_source : bias_source;
-  expect(scaling || kind == "rotary" || kind == "bias", "plugin new: there is no kind ", kind);
+std::map<std::string, std::string> plugin_project(std::string const& name, PluginKind const& kind) {
   std::map<std::string, std::string> files{
-      {name + ".cpp", std::string(source)}, {"CMakeLists.txt", std::string(cmake)},
-      {"check.sh", std::string(check)},     {"spec.yaml", std::string(scaling ? scaling_spec : encoding_spec)},
-      {"README.md", std::string(readme)},   {".gitignore", "build/\nresults/\n"}};
+      {name + ".cpp", std::string(kind.source)}, {"CMakeLists.txt", std::string(cmake)},
+      {"check.sh", std::string(check)},          {"spec.yaml", std::string(kind.spec)},
+      {"README.md", std::string(readme)},        {".gitignore", "build/\nresults/\n"}};
   for (auto& [file, text] : files) {
     replace_all(text, "@SETTING@", std::string(setting));
     replace_all(text, "@TIERS@", std::string(tiers));
-    replace_all(text, "@INSPECT@", scaling ? "rope '{use: " + name + ", factor: 4}'" : name);
+    replace_all(text, "@INSPECT@", std::string(kind.inspect));
     replace_all(text, "@NAME@", name);
     replace_all(text, "@STRUCT@", struct_name(name));
   }

@@ -50,6 +50,12 @@ std::string derived(report::StudyView const& study, std::string const& table, st
   return report::render(made, format, report::terminal_look(STDOUT_FILENO));
 }
 
+/// Throws Error when an option was given that says nothing about this table.
+void refuse_beside(CLI::Option const& option, std::string const& table) {
+  expect(option.count() == 0, "compare: ", option.get_name(), " says nothing about --table ", table,
+         "; expected it with --table ", option.get_name() == "--baseline" ? "results or learning" : "results");
+}
+
 }  // namespace
 
 void add_compare(CLI::App& app, Context& context) {
@@ -64,17 +70,20 @@ void add_compare(CLI::App& app, Context& context) {
                    "compare a/study.h5 b/study.h5 --format markdown", "compare results/quickstart --table reach"});
   auto const a = std::make_shared<Arguments>();
   command->add_option("study", a->files, "study files or folders")->required();
-  command->add_option("--by", a->by, "arm (default), encoding or scaling");
-  command->add_option("--baseline", a->options.baseline, "arm that the others are compared with");
-  command->add_option("--probe", a->options.probe, "which measurement (default: the first)");
-  command->add_option("--region", a->options.region, "part of the window, e.g. mean or tail64");
-  command->add_option("--metric", a->options.metric, "e.g. loss");
+  std::vector<CLI::Option const*> const cells{
+      // what chooses the cells of the table `results`
+      command->add_option("--by", a->by, "arm (default), encoding or scaling"),
+      command->add_option("--probe", a->options.probe, "which measurement (default: the first)"),
+      command->add_option("--region", a->options.region, "part of the window, e.g. mean or tail64"),
+      command->add_option("--metric", a->options.metric, "e.g. loss")};
+  auto const* const baseline =
+      command->add_option("--baseline", a->options.baseline, "arm that the others are compared with");
   command->add_option("--table", a->table,
                       "results (default), reach (effective length of each arm) or learning (steps to the baseline's "
                       "training loss)");
   command->add_option("--format", a->format, "terminal, markdown, csv, latex or json");
   takes_json(command, context);
-  command->callback([a, &context] {
+  command->callback([a, cells, baseline, &context] {
     std::vector<report::StudyView> studies;
     for (auto const& file : a->files) studies.push_back(report::load_study(study_file(file)));
     a->options.by = report::by_from(a->by);
@@ -84,6 +93,8 @@ void add_compare(CLI::App& app, Context& context) {
            did_you_mean(a->table, known));
     if (a->table != "results") {
       expect(studies.size() == 1, "compare: --table ", a->table, " is of one study, ", studies.size(), " were given");
+      for (auto const* option : cells) refuse_beside(*option, a->table);
+      if (a->table == "reach") refuse_beside(*baseline, a->table);
       return fmt::print("{}", derived(studies.front(), a->table, a->options.baseline, format));
     }
     fmt::print("{}",

@@ -5,8 +5,6 @@
 #include <sextant/report/load.hpp>
 #include <sextant/run/provenance.hpp>
 #include <sextant/run/stop.hpp>
-#include <sextant/tasks/corpus.hpp>
-#include <sextant/tasks/token_documents.hpp>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -61,10 +59,18 @@ std::string identity_in(tasks::Corpus const& corpus, std::string const& document
   return sha256(corpus.sha256 + "/" + document);
 }
 
-extend::Document document_of(extend::Subject const& subject, std::string name, std::string identity,
-                             std::vector<std::int32_t> tokens) {
+namespace {
+extend::Document behind_bos(extend::Subject const& subject, std::string name, std::string identity,
+                            std::vector<std::int32_t> tokens) {
   if (subject.bos) tokens.insert(tokens.begin(), *subject.bos);
   return {std::move(name), std::move(identity), std::move(tokens)};
+}
+}  // namespace
+
+extend::Document document_of(extend::Subject const& subject, tasks::Corpus const& corpus,
+                             tasks::TokenDocument document) {
+  std::string identity = identity_in(corpus, document.name);
+  return behind_bos(subject, std::move(document.name), std::move(identity), std::move(document.ids));
 }
 
 std::vector<extend::Document> documents_of(Texts const& texts, extend::Subject const& subject,
@@ -75,12 +81,12 @@ std::vector<extend::Document> documents_of(Texts const& texts, extend::Subject c
   std::vector<extend::Document> out;
   for (auto const& file : texts.files) {
     std::string const text = read_file(file);
-    out.push_back(document_of(subject, fs::path(file).filename().string(), sha256(text), subject.encode(text)));
+    out.push_back(behind_bos(subject, fs::path(file).filename().string(), sha256(text), subject.encode(text)));
   }
   if (texts.corpus.empty()) return out;
   auto const corpus = tasks::load_corpus(texts.corpus, tasks::default_cache());
   for (auto& document : tasks::documents(corpus, tokenizer, longest + 1, texts.documents))
-    out.push_back(document_of(subject, document.name, identity_in(corpus, document.name), std::move(document.ids)));
+    out.push_back(document_of(subject, corpus, std::move(document)));
   return out;
 }
 

@@ -4,7 +4,7 @@
 #include <sextant/extend/extend.hpp>
 #include <sextant/pretrained/source.hpp>
 #include <sextant/report/table.hpp>
-#include <sextant/tasks/corpus.hpp>
+#include <sextant/tasks/token_documents.hpp>
 #include <sextant/tokens/tokenizer.hpp>
 
 #include <nlohmann/json_fwd.hpp>
@@ -35,9 +35,9 @@ extend::Subject subject_of(pretrained::Source const& source, SharedTokenizer con
 /// What a document of a corpus is known by.
 std::string identity_in(tasks::Corpus const& corpus, std::string const& document);
 
-/// A document as the subject reads it: behind its bos, where it has one. `identity`: a SHA-256.
-extend::Document document_of(extend::Subject const& subject, std::string name, std::string identity,
-                             std::vector<std::int32_t> tokens);
+/// A document of a corpus as the subject reads it: behind its bos, where it has one.
+extend::Document document_of(extend::Subject const& subject, tasks::Corpus const& corpus,
+                             tasks::TokenDocument document);
 
 /// Each file, then documents of the corpus of more than `longest` tokens; none begins without the model's bos. Throws Error
 /// beginning with `command` when there is nothing to read.

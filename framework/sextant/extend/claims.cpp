@@ -6,28 +6,27 @@
 
 namespace sextant::extend {
 namespace {
-spec::Evaluation evaluation(Work const& work, char const* name, std::vector<int> lengths,
+/// A measurement as a spec would say it; `windows` are documents.
+spec::Evaluation evaluation(std::string name, std::vector<int> lengths, std::size_t windows,
                             std::vector<std::string> keep) {
   spec::Evaluation out;
   out.use = spec::Probe::lm_loss;
-  out.name = name;
+  out.name = std::move(name);
   out.lengths = std::move(lengths);
-  out.windows = static_cast<int>(work.documents.size());
+  out.windows = static_cast<int>(windows);
   out.keep = std::move(keep);
   return out;
 }
 
-/// A measurement of a run as a spec would say it: its lengths, and the measures that are kept by document.
+/// The same of one that a run holds: its lengths, and the measures that are kept by document.
 spec::Evaluation evaluation(std::string const& name, results::Group const& measured) {
-  spec::Evaluation out;
-  out.use = spec::Probe::lm_loss;
-  out.name = name;
-  for (auto const length : measured.values<std::int64_t>("length")) out.lengths.push_back(static_cast<int>(length));
-  out.windows = static_cast<int>(measured.values<std::int64_t>("window").size());
+  auto const lengths = measured.values<std::int64_t>("length");
   std::string const by_window = "_by_window";
+  std::vector<std::string> keep;
   for (auto const& [array, values] : measured.arrays)
-    if (array.ends_with(by_window)) out.keep.push_back(array.substr(0, array.size() - by_window.size()));
-  return out;
+    if (array.ends_with(by_window)) keep.push_back(array.substr(0, array.size() - by_window.size()));
+  return evaluation(name, {lengths.begin(), lengths.end()}, measured.values<std::int64_t>("window").size(),
+                    std::move(keep));
 }
 
 spec::View view_of(std::string const& scaling) {
@@ -49,9 +48,10 @@ std::vector<spec::Arm> claimable(Work const& work) {
   spec::Arm out;
   out.label = work.subject.name;
   auto& evaluate = out.setting.evaluate;
-  evaluate.push_back(evaluation(work, "lm_loss", work.settings.lengths, {"mean", tail}));
+  std::size_t const documents = work.documents.size();
+  evaluate.push_back(evaluation("lm_loss", work.settings.lengths, documents, {"mean", tail}));
   bool const controlled = !stretched_lengths(work).empty();
-  if (controlled) evaluate.push_back(evaluation(work, "window_control", stretched_lengths(work), {tail}));
+  if (controlled) evaluate.push_back(evaluation("window_control", stretched_lengths(work), documents, {tail}));
   for (auto const& arm : work.arms) {
     spec::View view = view_of(arm.label);
     view.position = arm.position;

@@ -3,6 +3,7 @@
 #include <sextant/extend/passes.hpp>
 #include <sextant/extend/tune.hpp>
 #include <sextant/plan/identity.hpp>
+#include <sextant/plan/recompute.hpp>
 #include <sextant/pretrained/checkpoint.hpp>
 #include <sextant/run/start.hpp>
 
@@ -27,10 +28,9 @@ model::TrainConfig config_of(Work const& work) {
   c.schedule = {.rate = t.rate, .warmup = std::min(t.warmup, t.steps), .steps = t.steps, .floor = 1};
   c.decay = 0;
   c.pass.tokens_at_once = t.length;
-  plan::Cost const all = plan::train_cost(run::model_of(work.subject.network->config()),
-                                          {.steps = t.steps, .length = t.length, .rows = 1}, {}, {});
-  double const memory = plan::available_memory();
-  c.pass.recompute = memory > 0 && all.bytes > memory / 2;
+  plan::Cost const kept = plan::train_cost(run::model_of(work.subject.network->config()),
+                                           {.steps = t.steps, .length = t.length, .rows = 1}, {}, {});
+  c.pass.recompute = plan::should_recompute(kept, plan::available_memory());
   return c;
 }
 

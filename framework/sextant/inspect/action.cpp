@@ -104,10 +104,10 @@ Action::Action(Subject const& subject, int head)
     if (stages.rotate && !subject.position().kept().empty())
       open_ =
           term.label + " turns the first tokens by other frequencies than later ones: a distance alone decides nothing";
-    if (stages.rotate && !subject.frequencies(t).format.exact())
-      open_ = term.label + " turns by rounded cos and sin: a distance alone decides nothing";
     if (stages.rotate) {
       Turn turn{t, own, subject.frequencies(t), nullptr, stages.branches};
+      if (!turn.frequencies.format.exact())
+        open_ = term.label + " turns by rounded cos and sin: a distance alone decides nothing";
       std::size_t const size = turn.frequencies.inv_freq.size() / turn.frequencies.rows;
       turn_.push_back(std::move(turn));
       turn_.back().inv_freq = turn_.back().frequencies.inv_freq.data() +

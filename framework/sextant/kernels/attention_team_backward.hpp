@@ -56,14 +56,6 @@ struct BackwardTile {
     });
   }
 
-  template <class Team>
-  KOKKOS_FUNCTION void load_keys(Team const& team, MaskRow const& mask, Scratch const& s, int b, int kv_head, int col,
-                                 int cols) const {
-    int const* const ids = mask.key_ids() ? mask.key_ids() + col : nullptr;
-    load(team, p.key.at(b, kv_head, col), p.key.row, cols, tile_cols, p.head_dim, ids, T(1), s.key);
-    load(team, p.value.at(b, kv_head, col), p.value.row, cols, tile_cols, p.value_dim, ids, T(1), s.value);
-  }
-
   /// weight = P and grad_logit = dS of the tile that is loaded.
   template <class Team>
   KOKKOS_FUNCTION void grad_logits(Team const& team, MaskRow const& mask, Scratch const& s, Tile<T> const& tile) const {
@@ -77,10 +69,6 @@ struct BackwardTile {
         });
     team.team_barrier();
   }
-
-  KOKKOS_FUNCTION int row_blocks() const { return (p.query_len + tile_rows - 1) / tile_rows; }
-  KOKKOS_FUNCTION int rows_at(int row) const { return p.query_len - row < tile_rows ? p.query_len - row : tile_rows; }
-  KOKKOS_FUNCTION int cols_at(int col) const { return p.key_len - col < tile_cols ? p.key_len - col : tile_cols; }
 };
 
 /// dQ, and the chain's backward. Where a link sums over tiles, one team takes all blocks of its head in order.
@@ -90,8 +78,9 @@ struct QueryBackward : BackwardTile<T, Chain> {
   using Base::p, Base::chain, Base::grad;
   using typename Base::Scratch;
 
-  KOKKOS_FUNCTION int blocks_of_team() const { return chain.accumulates() ? this->row_blocks() : 1; }
-  std::int64_t teams() const { return std::int64_t(p.batch) * p.heads * (this->row_blocks() / blocks_of_team()); }
+  KOKKOS_FUNCTION int blocks() const { return blocks_of(p.query_len, tile_rows); }
+  KOKKOS_FUNCTION int blocks_of_team() const { return chain.accumulates() ? blocks() : 1; }
+  std::int64_t teams() const { return std::int64_t(p.batch) * p.heads * (blocks() / blocks_of_team()); }
   std::size_t bytes() const {
     Cursor memory;
     Scratch(p, memory), Panel<T>::take(memory, tile_rows, padded(p.head_dim));
@@ -110,17 +99,17 @@ struct QueryBackward : BackwardTile<T, Chain> {
  private:
   template <class Team>
   KOKKOS_FUNCTION void block(Team const& team, Scratch const& s, Panel<T> sum, int b, int h, int row) const {
-    int const rows = this->rows_at(row), dim = p.head_dim;
+    int const rows = rest(p.query_len, row, tile_rows), dim = p.head_dim;
     MaskRow const mask(p.mask, b, p.query_len, p.key_len);
     team.team_barrier();
     this->load_rows(team, mask, s, b, h, row, rows);
     clear(team, sum, tile_rows);
     Span const hull = mask.keys(row, rows);
     for (int col = hull.begin / tile_cols * tile_cols; col < hull.end; col += tile_cols) {
-      int const cols = this->cols_at(col);
+      int const cols = rest(p.key_len, col, tile_cols);
       if (!chain.visible(b, row, rows, col, cols)) continue;
       team.team_barrier();
-      this->load_keys(team, mask, s, b, h / p.group(), col, cols);
+      load_keys(team, p, mask, b, h / p.group(), col, cols, s.key, s.value);
       team.team_barrier();
       Tile<T> const tile = p.tile(b, h, row, rows, col, cols, s.weight.data, s.weight.stride);
       this->grad_logits(team, mask, s, tile);
@@ -142,7 +131,7 @@ struct KeyBackward : BackwardTile<T, Chain> {
   using Base::p, Base::chain, Base::grad;
   using typename Base::Scratch;
 
-  KOKKOS_FUNCTION int blocks() const { return (p.key_len + tile_cols - 1) / tile_cols; }
+  KOKKOS_FUNCTION int blocks() const { return blocks_of(p.key_len, tile_cols); }
   std::int64_t teams() const { return std::int64_t(p.batch) * p.kv_heads * blocks(); }
   std::size_t bytes() const {
     Cursor memory;
@@ -156,13 +145,13 @@ struct KeyBackward : BackwardTile<T, Chain> {
     Sums const sum(p, memory);
     int const lanes = p.batch * p.kv_heads, lane = team.league_rank() % lanes;
     int const b = lane / p.kv_heads, kv_head = lane % p.kv_heads, col = team.league_rank() / lanes * tile_cols;
-    int const cols = this->cols_at(col);
+    int const cols = rest(p.key_len, col, tile_cols);
     MaskRow const mask(p.mask, b, p.query_len, p.key_len);
-    this->load_keys(team, mask, s, b, kv_head, col, cols);
+    load_keys(team, p, mask, b, kv_head, col, cols, s.key, s.value);
     clear(team, sum.key, tile_cols), clear(team, sum.value, tile_cols);
     for (int h = kv_head * p.group(); h < (kv_head + 1) * p.group(); ++h)
       for (int row = 0; row < p.query_len; row += tile_rows) {
-        int const rows = this->rows_at(row);
+        int const rows = rest(p.query_len, row, tile_rows);
         Span const hull = mask.keys(row, rows);
         if (hull.begin >= col + cols || hull.end <= col || !chain.visible(b, row, rows, col, cols)) continue;
         add_rows(team, mask, s, sum, p.tile(b, h, row, rows, col, cols, s.weight.data, s.weight.stride));

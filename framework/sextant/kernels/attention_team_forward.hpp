@@ -11,7 +11,7 @@ struct Forward {
   Chain chain;
   Rows<T> out;
 
-  KOKKOS_FUNCTION int blocks() const { return (p.query_len + tile_rows - 1) / tile_rows; }
+  KOKKOS_FUNCTION int blocks() const { return blocks_of(p.query_len, tile_rows); }
   std::int64_t teams() const { return std::int64_t(p.batch) * p.heads * blocks(); }
   std::size_t bytes() const {
     Cursor memory;
@@ -25,7 +25,7 @@ struct Forward {
     int const lanes = p.batch * p.heads, lane = team.league_rank() % lanes;
     int const b = lane / p.heads, h = lane % p.heads, kv_head = h / p.group();
     int const row = (blocks() - 1 - team.league_rank() / lanes) * tile_rows;  // the long rows first
-    int const rows = p.query_len - row < tile_rows ? p.query_len - row : tile_rows;
+    int const rows = rest(p.query_len, row, tile_rows);
     MaskRow const mask(p.mask, b, p.query_len, p.key_len);
     int const* const query_ids = mask.query_ids() ? mask.query_ids() + row : nullptr;
     load(team, p.query.at(b, h, row), p.query.row, rows, tile_rows, p.head_dim, query_ids, p.scale, s.query);
@@ -33,12 +33,10 @@ struct Forward {
     each(team, tile_rows, [&](int r) { s.top[r] = T(hidden_below), s.sum[r] = T(0); });
     Span const hull = mask.keys(row, rows);
     for (int col = hull.begin / tile_cols * tile_cols; col < hull.end; col += tile_cols) {
-      int const cols = p.key_len - col < tile_cols ? p.key_len - col : tile_cols;
+      int const cols = rest(p.key_len, col, tile_cols);
       if (!chain.visible(b, row, rows, col, cols)) continue;
-      int const* const key_ids = mask.key_ids() ? mask.key_ids() + col : nullptr;
       team.team_barrier();  // the tile before is done with
-      load(team, p.key.at(b, kv_head, col), p.key.row, cols, tile_cols, p.head_dim, key_ids, T(1), s.key);
-      load(team, p.value.at(b, kv_head, col), p.value.row, cols, tile_cols, p.value_dim, key_ids, T(1), s.value);
+      load_keys(team, p, mask, b, kv_head, col, cols, s.key, s.value);
       team.team_barrier();
       Tile<T> const tile = p.tile(b, h, row, rows, col, cols, s.logit.data, s.logit.stride);
       form_logits(team, p, chain, mask, tile, s.query, s.key, s.logit);

@@ -51,6 +51,21 @@ KOKKOS_FUNCTION void load(Team const& team, T const* from, std::ptrdiff_t stride
   });
 }
 
+/// Blocks of `tile` that `length` is cut into, and what of it the one that begins at `begin` holds: the last may be short.
+KOKKOS_INLINE_FUNCTION int blocks_of(int length, int tile) { return (length + tile - 1) / tile; }
+KOKKOS_INLINE_FUNCTION int rest(int length, int begin, int tile) {
+  return length - begin < tile ? length - begin : tile;
+}
+
+/// `cols` keys and values from `col` on.
+template <class T, class Team>
+KOKKOS_FUNCTION void load_keys(Team const& team, Arrays<T> const& p, MaskRow const& mask, int b, int kv_head, int col,
+                               int cols, Panel<T> key, Panel<T> value) {
+  int const* const ids = mask.key_ids() ? mask.key_ids() + col : nullptr;
+  load(team, p.key.at(b, kv_head, col), p.key.row, cols, tile_cols, p.head_dim, ids, T(1), key);
+  load(team, p.value.at(b, kv_head, col), p.value.row, cols, tile_cols, p.value_dim, ids, T(1), value);
+}
+
 template <class T, class Team>
 KOKKOS_FUNCTION void clear(Team const& team, Panel<T> x, int rows) {
   each(team, rows * x.stride, [&](int n) { x.data[n] = T(0); });

@@ -1,6 +1,7 @@
 #include <sextant/base/error.hpp>
 #include <sextant/plan/identity.hpp>
 #include <sextant/plan/plan.hpp>
+#include <sextant/plan/recompute.hpp>
 #include <sextant/spec/probes.hpp>
 
 #include <algorithm>
@@ -146,13 +147,10 @@ class Planner {
            "; expected the tokenizer of the model");
   }
 
-  // Activations are kept where they fit beside all else, in half of the memory at hand.
   void settle_cost(TrainStage& stage, PositionFacts const& facts) const {
     stage.cost = train_cost(stage.model, stage.train, facts, world_.machine);
-    double const memory = spec_.budget.memory ? *spec_.budget.memory : world_.machine.memory;
-    if (memory <= 0 || stage.cost.bytes <= memory / 2) return;
-    stage.recompute = true;
-    stage.cost = train_cost(stage.model, stage.train, facts, world_.machine, true);
+    stage.recompute = should_recompute(stage.cost, spec_.budget.memory.value_or(world_.machine.memory));
+    if (stage.recompute) stage.cost = train_cost(stage.model, stage.train, facts, world_.machine, true);
   }
 
   TrainStage training(Arm const& arm, PositionFacts const& facts) const {

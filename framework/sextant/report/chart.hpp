@@ -3,6 +3,7 @@
 #include <sextant/report/axis.hpp>
 #include <sextant/report/style.hpp>
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,7 +12,8 @@ namespace sextant::report {
 
 /// One point of a line. low and high are the band; both are NaN where there is none (one seed).
 struct Point {
-  double x = 0, y = 0, low = 0, high = 0;
+  double x = 0, y = 0;
+  double low = std::numeric_limits<double>::quiet_NaN(), high = low;
   int n = 1;  ///< seeds
 };
 

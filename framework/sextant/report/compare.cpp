@@ -69,18 +69,6 @@ Cell cell_of(StudyView const& study, Arm const& arm, Quantity const& quantity, s
   return cell;
 }
 
-// Values of two cells over the seeds that both have, in the same order.
-Paired paired_cells(Cell const& a, Cell const& b, CompareOptions const& options) {
-  std::vector<double> left, right;
-  for (std::size_t i = 0; i < a.seeds.size(); ++i)
-    for (std::size_t j = 0; j < b.seeds.size(); ++j)
-      if (a.seeds[i] == b.seeds[j]) {
-        left.push_back(a.values[i]);
-        right.push_back(b.values[j]);
-      }
-  return statistics::paired(left, right, options.confidence, options.method);
-}
-
 void mark_column(Comparison& out, std::size_t column, CompareOptions const& options) {
   Cell* best = nullptr;
   int measured = 0;
@@ -97,7 +85,7 @@ void mark_column(Comparison& out, std::size_t column, CompareOptions const& opti
   for (auto& row : out.rows) {
     Cell& cell = row.cells[column];
     if (&cell == best || !cell.complete) continue;
-    auto const difference = paired_cells(cell, *best, options);
+    auto const difference = paired_cells(cell, *best, options.confidence, options.method);
     bool const equal = *cell.summary.mean == *best->summary.mean;
     if (equal || (difference.interval && difference.interval->contains(0))) cell.mark = Mark::tied;
   }
@@ -133,7 +121,7 @@ void compare_with_baseline(Comparison& out, CompareOptions const& options) {
     row.baseline = base->label;
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       Cell& cell = row.cells[i];
-      cell.versus = paired_cells(cell, base->cells[i], options);
+      cell.versus = paired_cells(cell, base->cells[i], options.confidence, options.method);
       if (!cell.versus.p) continue;
       p.push_back(*cell.versus.p);
       tested.push_back(&cell);
@@ -146,9 +134,8 @@ void compare_with_baseline(Comparison& out, CompareOptions const& options) {
 
 std::vector<std::string> failures_of(StudyView const& study, Arm const& arm) {
   std::vector<std::string> out;
-  for (auto const& run : study.runs)
-    if (run.status == "failed" && Arm{run.encoding, run.scaling} == arm)
-      out.push_back(run.message.empty() ? "failed without a message" : run.message);
+  for (auto const* run : runs_of(study, arm))
+    if (run->status == "failed") out.push_back(run->message.empty() ? "failed without a message" : run->message);
   return out;
 }
 
@@ -169,6 +156,37 @@ By by_from(std::string const& name) {
   if (name == "encoding") return By::encoding;
   if (name == "scaling") return By::scaling;
   fail("compare: cannot group by \"", name, "\"", did_you_mean(name, {"arm", "encoding", "scaling"}));
+}
+
+CompareOptions options_of(Quantity const& quantity) {
+  return {.probe = quantity.probe, .region = quantity.region, .metric = quantity.metric};
+}
+
+std::optional<double> value_of(Cell const& cell, std::int64_t seed) {
+  auto const at = std::find(cell.seeds.begin(), cell.seeds.end(), seed);
+  return at == cell.seeds.end() ? std::nullopt : std::optional(cell.values[std::size_t(at - cell.seeds.begin())]);
+}
+
+Paired paired_cells(Cell const& a, Cell const& b, double confidence, Method method) {
+  std::vector<double> left, right;
+  for (std::size_t i = 0; i < a.seeds.size(); ++i)
+    if (auto const other = value_of(b, a.seeds[i])) left.push_back(a.values[i]), right.push_back(*other);
+  return statistics::paired(left, right, confidence, method);
+}
+
+std::optional<std::size_t> Comparison::column_of(std::int64_t length) const {
+  auto const at = std::find(lengths.begin(), lengths.end(), length);
+  return at == lengths.end() ? std::nullopt : std::optional(std::size_t(at - lengths.begin()));
+}
+
+GeometricMean geometric_mean(std::span<double const> values) {
+  std::vector<double> logs;
+  for (double const value : values) logs.push_back(std::log(value));
+  auto const found = statistics::summarize(logs);
+  GeometricMean out;
+  if (found.mean) out.mean = std::exp(*found.mean);
+  if (found.interval) out.interval = Interval{std::exp(found.interval->low), std::exp(found.interval->high)};
+  return out;
 }
 
 Comparison compare(std::span<StudyView const> studies, CompareOptions const& options) {

@@ -27,6 +27,9 @@ struct CompareOptions {
   Method method = Method::student_t;
 };
 
+/// Every arm on that quantity, without a baseline.
+CompareOptions options_of(Quantity const& quantity);
+
 enum class Mark { none, best, tied };
 
 /// One arm at one length.
@@ -39,6 +42,12 @@ struct Cell {
   Paired versus;                     ///< against the baseline over the seeds that both have
   std::optional<double> p_adjusted;  ///< Holm over all p-values of the comparison
 };
+
+/// What the cell has of a seed; nothing where it lacks it.
+std::optional<double> value_of(Cell const& cell, std::int64_t seed);
+
+/// a minus b, over the seeds that both have.
+Paired paired_cells(Cell const& a, Cell const& b, double confidence = 0.95, Method method = Method::student_t);
 
 struct ComparisonRow {
   std::string label;  ///< arm, preceded by its study when there are several
@@ -64,12 +73,22 @@ struct Comparison {
   std::vector<std::string> studies;
   std::vector<ComparisonRow> rows;
   int tests = 0;  ///< p-values in Holm's family
+
+  /// Index of a length; nothing where it is none of them.
+  std::optional<std::size_t> column_of(std::int64_t length) const;
 };
 
 /// Throws Error when the quantity or baseline is not there (naming the nearest), when one arm holds two values for one
 /// seed and length, or when studies to be shown in one table state different units.
 Comparison compare(std::span<StudyView const> studies, CompareOptions const& options = {});
 Comparison compare(StudyView const& study, CompareOptions const& options = {});
+
+/// Of positive numbers over seeds: geometric mean, and Student's interval of the logarithm taken back. Empty as in Summary.
+struct GeometricMean {
+  std::optional<double> mean;
+  std::optional<Interval> interval;
+};
+GeometricMean geometric_mean(std::span<double const> values);
 
 /// What the report page compares with: the study's own choice when that arm is there, else rope, else the first arm.
 std::string default_baseline(StudyView const& study);

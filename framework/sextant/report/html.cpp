@@ -126,11 +126,7 @@ void other_measures(Page& page) {
   if (others.empty()) return;
   auto const scope = page.section("measures", "Other measures");
   for (auto const& quantity : others) {
-    CompareOptions options;
-    options.probe = quantity.probe;
-    options.region = quantity.region;
-    options.metric = quantity.metric;
-    Comparison comparison = compare(page.study, options);
+    Comparison comparison = compare(page.study, options_of(quantity));
     std::erase_if(comparison.rows, [](ComparisonRow const& row) {
       return std::all_of(row.cells.begin(), row.cells.end(), [](Cell const& cell) { return cell.seeds.empty(); });
     });

@@ -51,13 +51,10 @@ void seed_table(Page& page, Arm const& arm) {
   for (auto const seed : comparison.seeds) {
     std::vector<std::string> cells{std::to_string(seed)};
     for (auto const& cell : row->cells) {
-      auto const at = std::find(cell.seeds.begin(), cell.seeds.end(), seed);
-      if (at == cell.seeds.end()) {
-        cells.emplace_back(missing);
-        continue;
-      }
-      double const value = cell.values[static_cast<std::size_t>(at - cell.seeds.begin())];
-      cells.push_back(std::isfinite(value) ? fixed(value, decimals_for(value) + 1) : "not finite");
+      auto const value = value_of(cell, seed);
+      cells.push_back(!value                  ? std::string(missing)
+                      : std::isfinite(*value) ? fixed(*value, decimals_for(*value) + 1)
+                                              : "not finite");
     }
     rows.push_back(std::move(cells));
   }
@@ -82,9 +79,7 @@ void arms_section(Page& page) {
   if (page.arms.empty()) return;
   auto const scope = page.section("arms", "Arms");
   for (auto const& arm : page.arms) {
-    std::vector<RunView const*> runs;
-    for (auto const& run : page.study.runs)
-      if (Arm{run.encoding, run.scaling} == arm) runs.push_back(&run);
+    auto const runs = runs_of(page.study, arm);
     auto const details = page.out.element("details");
     {
       auto const summary = page.out.element("summary");

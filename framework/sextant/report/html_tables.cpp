@@ -9,20 +9,6 @@
 
 namespace sextant::report {
 namespace {
-int decimals_of(Comparison const& comparison) {
-  double largest = 0;
-  for (auto const& row : comparison.rows)
-    for (auto const& cell : row.cells)
-      if (cell.summary.mean) largest = std::max(largest, std::abs(*cell.summary.mean));
-  return decimals_for(largest);
-}
-
-std::string value_text(Cell const& cell, int decimals) {
-  if (!cell.summary.mean) return std::string(missing);
-  std::string const center = fixed(*cell.summary.mean, decimals);
-  return cell.summary.interval ? cat({center, " ± ", fixed(cell.summary.interval->half(), decimals)}) : center;
-}
-
 // The scroll box, the table and its head: a column a length. Both end with the scope.
 struct Matrix {
   Xml::Scope scroll, table;
@@ -179,26 +165,25 @@ std::vector<std::string> findings_of(Comparison const& comparison) {
                           longest % *comparison.trained_length == 0 ? 0 : 1),
                     " times the trained length"});
     out.push_back(cat({place, ", ", best->label, " has the ", comparison.lower_is_better ? "lowest " : "highest ",
-                       comparison.quantity.metric, ": ", value_text(best->cells[last], decimals), units, "."}));
+                       comparison.quantity.metric, ": ", mean_text(best->cells[last].summary, decimals), units, "."}));
     std::size_t const seeds = comparison.seeds.size();
     std::string const how = seeds == 1 ? " exactly equal to it, for the one seed."
                                        : cat({" not told apart from it by ", std::to_string(seeds), " seeds."});
     if (!tied.empty()) out.push_back(cat({list_of(tied), tied.size() == 1 ? " is" : " are", how}));
   }
   if (!comparison.trained_length || longest <= *comparison.trained_length) return out;
-  auto const at = std::find(comparison.lengths.begin(), comparison.lengths.end(), *comparison.trained_length);
-  if (at == comparison.lengths.end()) return out;
-  std::size_t const home = static_cast<std::size_t>(at - comparison.lengths.begin());
+  auto const home = comparison.column_of(*comparison.trained_length);
+  if (!home) return out;
   std::vector<std::pair<double, std::string>> change;
   for (auto const& row : comparison.rows) {
-    auto const &from = row.cells[home].summary.mean, &to = row.cells[last].summary.mean;
+    auto const &from = row.cells[*home].summary.mean, &to = row.cells[last].summary.mean;
     if (!row.arm.scaled() && from && to) change.emplace_back(*to - *from, row.label);
   }
   if (change.size() < 2) return out;
   auto const [least, most] = std::minmax_element(change.begin(), change.end());
-  out.push_back(cat({"From ", grouped(*at), " to ", grouped(longest), " tokens the ", comparison.quantity.metric,
-                     " of ", most->second, " changes by ", with_sign(most->first, decimals), " and that of ",
-                     least->second, " by ", with_sign(least->first, decimals), units, "."}));
+  out.push_back(cat({"From ", grouped(*comparison.trained_length), " to ", grouped(longest), " tokens the ",
+                     comparison.quantity.metric, " of ", most->second, " changes by ", with_sign(most->first, decimals),
+                     " and that of ", least->second, " by ", with_sign(least->first, decimals), units, "."}));
   return out;
 }
 

@@ -17,11 +17,11 @@ using Curves = std::map<std::int64_t, BinnedLoss>;
 /// Of its runs that had these lessons.
 Curves curves_of(StudyView const& study, Arm const& arm, std::string const& lessons, double first, double width) {
   Curves out;
-  for (auto const& run : study.runs) {
-    if (run.train.step.empty() || run.lessons != lessons || !(Arm{run.encoding, run.scaling} == arm)) continue;
-    BinnedLoss curve = binned(run.train, first, width);
+  for (auto const* run : runs_of(study, arm)) {
+    if (run->train.step.empty() || run->lessons != lessons) continue;
+    BinnedLoss curve = binned(run->train, first, width);
     curve.loss = falling_fit(curve.loss);
-    if (curve.step.size() > 1) out[run.seed] = std::move(curve);
+    if (curve.step.size() > 1) out[run->seed] = std::move(curve);
   }
   return out;
 }
@@ -46,14 +46,14 @@ LearningCell cell_of(Curves const& arm, Curves const& baseline, double share) {
     cell.loss += loss;
     ++cell.seeds;
     if (auto const taken = step_at(own->second, loss))
-      ratios.push_back(std::log(*taken / steps));
+      ratios.push_back(*taken / steps);
     else
       ++cell.never;
   }
   if (cell.seeds > 0) cell.baseline_steps /= cell.seeds, cell.loss /= cell.seeds;
-  auto const summary = statistics::summarize(ratios);
-  if (summary.mean) cell.ratio = std::exp(*summary.mean);
-  if (summary.interval) cell.interval = Interval{std::exp(summary.interval->low), std::exp(summary.interval->high)};
+  auto const found = geometric_mean(ratios);
+  cell.ratio = found.mean;
+  cell.interval = found.interval;
   return cell;
 }
 
@@ -157,8 +157,8 @@ Table learning_table(StudyView const& study, std::string const& baseline) {
   }
   table.notes = {
       "More steps than the baseline: +. Losses are means over a fortieth of the steps, made to fall by isotonic "
-      "regression, and "
-      "compared seed by seed: equal seeds read the same batches. Geometric mean and Student-t interval over seeds."};
+      "regression, and compared seed by seed: equal seeds read the same batches. Geometric mean and Student-t interval "
+      "over seeds."};
   return table;
 }
 

@@ -1,26 +1,17 @@
 // Plots that are maps: answers by length and by where in the text they are told, attention by layer and head.
 #include <sextant/base/error.hpp>
+#include <sextant/report/plot_parts.hpp>
 #include <sextant/report/plots.hpp>
 #include <sextant/report/text.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
 #include <set>
 
 namespace sextant::report {
 namespace {
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-std::vector<RunView const*> runs_of(StudyView const& study, Arm const& arm) {
-  std::vector<RunView const*> out;
-  for (auto const& run : study.runs)
-    if (Arm{run.encoding, run.scaling} == arm) out.push_back(&run);
-  return out;
-}
-
 /// Mean of what is finite; NaN of nothing.
 class Mean {
  public:
@@ -32,13 +23,6 @@ class Mean {
  private:
   double sum_ = 0;
   int n_ = 0;
-};
-
-struct Ends {
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  void add(double value) {
-    if (std::isfinite(value)) low = std::min(low, value), high = std::max(high, value);
-  }
 };
 
 std::string percent(double share) { return std::to_string(std::lround(100 * share)); }
@@ -205,7 +189,7 @@ MapPanel reach_panel(StudyView const& study, Arm const& arm, std::vector<std::in
   return out;
 }
 
-Shading shading_of(HeadMeasure const& measure, Ends ends) {
+Shading shading_of(HeadMeasure const& measure, Range ends) {
   Shading out;
   out.title = measure.words;
   if (measure.log) out.title.replace(out.title.size() - 1, 1, ", log]");
@@ -240,7 +224,7 @@ MapPanel head_panel(HeadGrid const& grid, HeadMeasure const& measure, std::int64
 bool add_head_panels(Maps& out, StudyView const& study, std::vector<Arm> const& arms, HeadMeasure const& measure,
                      std::int64_t length, std::set<std::int64_t>& seeds) {
   std::map<std::size_t, MapPanel> panels;  // by arm
-  Ends ends;
+  Range ends;
   for (std::size_t n = 0; n < arms.size(); ++n) {
     auto const grids = heads_of(study, arms[n], measure.name);
     if (grids.empty()) continue;
@@ -251,7 +235,7 @@ bool add_head_panels(Maps& out, StudyView const& study, std::vector<Arm> const& 
     panels[n] = std::move(panel);
     seeds.insert(grids.front().first);
   }
-  if (!(ends.low <= ends.high)) return false;
+  if (ends.empty()) return false;
   for (auto& [n, panel] : panels) out.groups[n].panels.push_back(std::move(panel));
   out.shadings.push_back(shading_of(measure, ends));
   return true;
@@ -284,19 +268,13 @@ std::optional<Maps> needle_grid(StudyView const& study, Looks const& looks) {
 
 std::optional<Maps> needle_gain(StudyView const& study, Looks const& looks) {
   Depths const grid(study, {"gain"});
-  Ends ends;
+  Range ends;
   for (auto const& arm : arms_of(study))
     for (double const value : grid.of(study, arm)) ends.add(value);
-  if (!(ends.low <= ends.high)) return std::nullopt;
+  if (ends.empty()) return std::nullopt;
   double const end = std::max(std::abs(ends.low), std::abs(ends.high));
-  int const places = end >= 0.1 ? 2 : end >= 0.01 ? 3 : 4;
-  Shading const shading{.title = "gain [nat/token]",
-                        .low = -end,
-                        .high = end,
-                        .low_text = fixed(-end, places),
-                        .high_text = fixed(end, places),
-                        .signs = true,
-                        .words = true};
+  int const places = places_for(end);
+  Shading const shading = signed_shading("gain [nat/token]", end);
   Maps out = depth_maps(study, looks, grid, shading, [&](double value) { return fixed(value, places); });
   out.id = "needle_gain";
   out.title = "What being told the digits is worth, by length and depth";

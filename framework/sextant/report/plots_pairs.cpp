@@ -1,37 +1,23 @@
 // Plots of arms held against something: each against its own loss at the trained length, and all against all.
+#include <sextant/report/plot_parts.hpp>
 #include <sextant/report/plots.hpp>
 #include <sextant/report/reach.hpp>
 #include <sextant/report/text.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace sextant::report {
 namespace {
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-std::vector<double> minus(Cell const& cell, Cell const& base) {
-  std::vector<double> out;
-  for (std::size_t i = 0; i < cell.seeds.size(); ++i)
-    for (std::size_t j = 0; j < base.seeds.size(); ++j)
-      if (cell.seeds[i] == base.seeds[j]) out.push_back(cell.values[i] - base.values[j]);
-  return out;
-}
-
 /// Rise of each arm's loss over that at `trained`, seed by seed.
 std::vector<Line> rises(Comparison const& comparison, std::int64_t trained, Looks const& looks) {
   std::vector<Line> lines;
-  auto const at = std::find(comparison.lengths.begin(), comparison.lengths.end(), trained);
-  std::size_t const base = static_cast<std::size_t>(at - comparison.lengths.begin());
+  std::size_t const base = *comparison.column_of(trained);
   for (auto const& row : comparison.rows) {
     Line line{row.label, looks.of(row.arm), {}, true, false};
     for (std::size_t k = 0; k < row.cells.size(); ++k) {
-      auto const summary = statistics::summarize(minus(row.cells[k], row.cells[base]));
-      if (summary.n == 0) continue;
-      line.points.push_back({static_cast<double>(comparison.lengths[k]), *summary.mean,
-                             summary.interval ? summary.interval->low : nan,
-                             summary.interval ? summary.interval->high : nan, summary.n});
+      auto const rise = paired_cells(row.cells[k], row.cells[base]);
+      if (rise.n > 0) line.points.push_back(point_of(static_cast<double>(comparison.lengths[k]), rise));
     }
     if (line.points.size() > 1) lines.push_back(std::move(line));
   }
@@ -51,20 +37,16 @@ std::pair<double, double> ends_of(std::vector<Line> const& lines) {
 Line allowance_line(std::vector<std::int64_t> const& lengths) {
   Line line{"", {}, {}, false, true};
   for (auto const length : {lengths.front(), lengths.back()})
-    line.points.push_back({static_cast<double>(length), reach_allowance, nan, nan, 1});
+    line.points.push_back({static_cast<double>(length), reach_allowance});
   return line;
 }
 
-std::string with_units(std::string const& what, std::string const& units) {
-  return units.empty() ? what : cat({what, " [", units, "]"});
-}
 }  // namespace
 
 std::optional<Chart> effective_context(StudyView const& study, Looks const& looks) {
   auto const quantity = reach_quantity(study);
   if (!quantity) return std::nullopt;
-  auto const comparison =
-      compare(study, {.probe = quantity->probe, .region = quantity->region, .metric = quantity->metric});
+  auto const comparison = compare(study, options_of(*quantity));
   Chart chart;
   chart.id = "effective_context";
   chart.lines = rises(comparison, *study.trained_length, looks);
@@ -72,18 +54,16 @@ std::optional<Chart> effective_context(StudyView const& study, Looks const& look
   auto const [low, high] = ends_of(chart.lines);
   chart.lines.push_back(allowance_line(comparison.lengths));
   chart.control_label = cat({fixed(reach_allowance, 2), " above"});
-  chart.x = log2_axis(static_cast<double>(comparison.lengths.front()), static_cast<double>(comparison.lengths.back()),
-                      12, "length [token]");
-  chart.y = linear_axis(low, high, 6, with_units("rise of the loss", comparison.units));
-  chart.trained =
-      Upright{static_cast<double>(*study.trained_length), cat({"trained at ", grouped(*study.trained_length)})};
+  chart.x = length_axis(comparison);
+  chart.y = linear_axis(low, high, 6, cat({"rise of the loss", bracketed(comparison.units)}));
+  chart.trained = trained_mark(study, chart.x);
   chart.title = "Effective length: each arm against its own loss at the trained length";
   chart.description = cat({quantity->probe, " ", quantity->region, " loss less that of the same arm and seed at ",
                            grouped(*study.trained_length), " tokens, by length."});
   chart.caption =
-      "Where a line crosses the dotted one, the arm's effective length ends; a line below 0 gains from more context. "
-      "What "
-      "rises out of the picture is in the data behind it. Bands: 95 % Student-t interval over seeds.";
+      cat({"Where a line crosses the dotted one, the arm's effective length ends; a line below 0 gains from more "
+           "context. What rises out of the picture is in the data behind it. ",
+           seeds_phrase(study)});
   return chart;
 }
 
@@ -109,8 +89,7 @@ Pairs pairs_of(Comparison const& comparison, std::size_t length) {
   std::vector<std::size_t> tested, mirror;
   for (std::size_t r = 0; r < n; ++r)
     for (std::size_t c = r + 1; c < n; ++c) {
-      auto const d = minus(*cells[r], *cells[c]);
-      auto const pair = statistics::paired(d, std::vector<double>(d.size(), 0.0));
+      auto const pair = paired_cells(*cells[r], *cells[c]);
       if (!pair.difference) continue;
       out.difference[out.at(r, c)] = *pair.difference;
       out.difference[out.at(c, r)] = -*pair.difference;
@@ -146,22 +125,14 @@ std::optional<Maps> pairwise(StudyView const& study, Looks const&) {
   auto const pairs = pairs_of(comparison, last);
   constexpr std::size_t most = 16;
   if (pairs.arms.size() < 3 || pairs.arms.size() > most) return std::nullopt;
-  double end = 0;
-  for (double const value : pairs.difference)
-    if (std::isfinite(value)) end = std::max(end, std::abs(value));
-  if (!(end > 0)) return std::nullopt;
-  int const places = end >= 0.1 ? 2 : end >= 0.01 ? 3 : 4;
+  Range range;  // as wide below 0 as above
+  for (double const value : pairs.difference) range.add(value);
+  if (range.empty() || !(range.high > 0)) return std::nullopt;
   auto const& q = comparison.quantity;
   Maps out;
   out.id = "pairwise";
   out.title = cat({"All pairs of arms, at ", grouped(comparison.lengths[last])});
-  out.shadings = {{.title = comparison.units == "1" ? q.metric : comparison.units,
-                   .low = -end,
-                   .high = end,
-                   .low_text = with_sign(-end, places),
-                   .high_text = with_sign(end, places),
-                   .signs = true,
-                   .words = true}};
+  out.shadings = {signed_shading(comparison.units == "1" ? q.metric : comparison.units, range.high)};
   out.groups.push_back({"row minus column", Look{}, {panel_of(pairs, comparison.lengths[last])}});
   out.description = cat({"Differences of ", q.probe, " ", q.region, " ", q.metric, " between all pairs of arms at ",
                          grouped(comparison.lengths[last]), "."});

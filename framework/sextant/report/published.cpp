@@ -42,12 +42,9 @@ Ours ours_of(StudyView const& study, std::string const& settled) {
 }
 
 TableCell cell_of(Ours const& ours) {
-  auto const& found = ours.found;
-  if (!found.mean) return {std::string(missing), Mark::none, true};
-  int const decimals = std::max(3, decimals_for(std::abs(*found.mean)));
-  std::string out = fixed(*found.mean, decimals);
-  if (found.interval) out += cat({" ± ", fixed(found.interval->half(), decimals)});
-  return {std::move(out)};
+  bool const none = !ours.found.mean;
+  int const decimals = none ? 0 : std::max(3, decimals_for(*ours.found.mean));
+  return {mean_text(ours.found, decimals), Mark::none, none};
 }
 
 /// As many places as the most exact number of the table has.

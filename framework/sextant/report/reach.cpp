@@ -13,21 +13,15 @@ std::vector<std::int64_t> lengths_from(std::vector<std::int64_t> all, std::int64
   return all;
 }
 
-std::optional<double> value_of(Cell const& cell, std::int64_t seed) {
-  for (std::size_t i = 0; i < cell.seeds.size(); ++i)
-    if (cell.seeds[i] == seed) return cell.values[i];
-  return std::nullopt;
-}
-
 void summarise(Reach& reach) {
-  std::vector<double> logs;
+  std::vector<double> lengths;
   for (auto const& each : reach.seeds) {
-    logs.push_back(std::log(each.length));
+    lengths.push_back(each.length);
     reach.at_least = reach.at_least || each.open;
   }
-  auto const summary = statistics::summarize(logs);
-  reach.length = std::exp(*summary.mean);
-  if (summary.interval) reach.interval = Interval{std::exp(summary.interval->low), std::exp(summary.interval->high)};
+  auto const found = geometric_mean(lengths);
+  reach.length = *found.mean;
+  reach.interval = found.interval;
 }
 
 std::string tokens(double length) { return grouped(std::llround(length)); }
@@ -66,10 +60,8 @@ SeedReach reach_of(std::vector<std::int64_t> const& lengths, std::vector<double>
 std::vector<Reach> reaches_of(StudyView const& study, double allowance) {
   auto const quantity = reach_quantity(study);
   if (!quantity) return {};
-  auto const comparison =
-      compare(study, {.probe = quantity->probe, .region = quantity->region, .metric = quantity->metric});
-  auto const at = std::find(comparison.lengths.begin(), comparison.lengths.end(), *study.trained_length);
-  std::size_t const first = static_cast<std::size_t>(at - comparison.lengths.begin());
+  auto const comparison = compare(study, options_of(*quantity));
+  std::size_t const first = *comparison.column_of(*study.trained_length);
   std::vector<Reach> out;
   for (auto const& row : comparison.rows) {
     Reach reach{.arm = row.arm};
@@ -112,8 +104,8 @@ Table reach_table(StudyView const& study) {
   }
   table.notes = {
       "Between two measured lengths the loss is taken to rise linearly in the logarithm of the length; geometric mean "
-      "and "
-      "Student-t interval over seeds. An arm that gains nothing from far text may reach far too: hold its loss against "
+      "and Student-t interval over seeds. An arm that gains nothing from far text may reach far too: hold its loss "
+      "against "
       "the window control."};
   if (open)
     table.notes.emplace_back("≥: within the allowance up to the longest length that was measured, in some seed.");

@@ -43,6 +43,13 @@ std::vector<Arm> arms_of(StudyView const& study) {
   return arms;
 }
 
+std::vector<RunView const*> runs_of(StudyView const& study, Arm const& arm) {
+  std::vector<RunView const*> out;
+  for (auto const& run : study.runs)
+    if (Arm{run.encoding, run.scaling} == arm) out.push_back(&run);
+  return out;
+}
+
 std::vector<Quantity> quantities_of(StudyView const& study) {
   std::vector<Quantity> out;
   for (auto const& row : study.rows) add_new(out, Quantity{row.probe, row.region, row.metric});

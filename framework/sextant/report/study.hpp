@@ -133,6 +133,9 @@ std::string const& title_of(StudyView const& study);
 /// Every arm with a run or a row, in the order of the runs (the plan's), an encoding's scaled arms right after it.
 std::vector<Arm> arms_of(StudyView const& study);
 
+/// Runs of the arm, in the order of the plan.
+std::vector<RunView const*> runs_of(StudyView const& study, Arm const& arm);
+
 /// The quantity a table or plot is about.
 struct Quantity {
   std::string probe, region, metric;

@@ -17,16 +17,6 @@ std::string signed_or_missing(std::optional<double> value, int decimals) {
 }
 std::string p_or_missing(std::optional<double> p) { return p ? p_value(*p) : std::string(missing); }
 
-std::string bracketed(std::string const& units) { return units.empty() ? "" : cat({" [", units, "]"}); }
-
-int decimals_of(Comparison const& comparison) {
-  double largest = 0;
-  for (auto const& row : comparison.rows)
-    for (auto const& cell : row.cells)
-      if (cell.summary.mean) largest = std::max(largest, std::abs(*cell.summary.mean));
-  return decimals_for(largest);
-}
-
 std::string interval_name(Comparison const& comparison) {
   char const* const method = comparison.method == Method::student_t ? " Student-t interval" : " bootstrap interval";
   return cat({percent(comparison.confidence), method});
@@ -35,8 +25,7 @@ std::string interval_name(Comparison const& comparison) {
 TableCell result_cell(Cell const& cell, std::size_t most_seeds, int decimals) {
   auto const& summary = cell.summary;
   if (!summary.mean) return {summary.not_finite > 0 ? "not finite" : std::string(missing), Mark::none, true};
-  std::string text = fixed(*summary.mean, decimals);
-  if (summary.interval) text += cat({" ± ", fixed(summary.interval->half(), decimals)});
+  std::string text = mean_text(summary, decimals);
   if (summary.not_finite > 0)
     text += cat({" (", std::to_string(summary.not_finite), " not finite)"});
   else if (static_cast<std::size_t>(summary.n) < most_seeds)
@@ -61,13 +50,27 @@ std::vector<std::string> result_notes(Comparison const& comparison) {
     }
   if (best) notes.push_back(cat({"● ", comparison.lower_is_better ? "lowest" : "highest", " of its column."}));
   if (tied)
-    notes.push_back(comparison.seeds.size() < 2
-                        ? "○ exactly equal to it."
-                        : "○ not told apart from it: the interval of the paired difference holds zero.");
-  if (unfinished) notes.push_back("A cell that lacks a seed or holds a value that is not finite is never marked.");
+    notes.emplace_back(comparison.seeds.size() < 2
+                           ? "○ exactly equal to it."
+                           : "○ not told apart from it: the interval of the paired difference holds zero.");
+  if (unfinished) notes.emplace_back("A cell that lacks a seed or holds a value that is not finite is never marked.");
   return notes;
 }
 }  // namespace
+
+int decimals_of(Comparison const& comparison) {
+  double largest = 0;
+  for (auto const& row : comparison.rows)
+    for (auto const& cell : row.cells)
+      if (cell.summary.mean) largest = std::max(largest, std::abs(*cell.summary.mean));
+  return decimals_for(largest);
+}
+
+std::string mean_text(Summary const& found, int decimals) {
+  std::string out = fixed(found.mean, decimals);
+  if (found.interval) out += cat({" ± ", fixed(found.interval->half(), decimals)});
+  return out;
+}
 
 Table results_table(Comparison const& comparison) {
   auto const& quantity = comparison.quantity;

@@ -29,6 +29,11 @@ struct Table {
   std::vector<std::string> notes;
 };
 
+/// Places that suit all means of the comparison.
+int decimals_of(Comparison const& comparison);
+/// "1.234 ± 0.005": a mean and half of its interval, the mean alone where there is none; `missing` without a mean.
+std::string mean_text(Summary const& found, int decimals);
+
 /// Rows: arms. Columns: lengths. Cells: mean +- half width of the interval over seeds; best and tied are marked.
 Table results_table(Comparison const& comparison);
 

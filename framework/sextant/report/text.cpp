@@ -118,6 +118,8 @@ std::string grouped(long long value) {
   return out;
 }
 
+std::string bracketed(std::string_view units) { return units.empty() ? "" : cat({" [", units, "]"}); }
+
 std::string duration(double seconds) {
   if (!std::isfinite(seconds)) return std::string(missing);
   if (seconds < 120) return fixed(seconds, seconds < 10 ? 1 : 0) + " s";

@@ -28,6 +28,8 @@ std::string p_value(double p);
 int decimals_for(double largest);
 /// 1536 -> "1,536"; 2048 stays "2,048".
 std::string grouped(long long value);
+/// " [nat/token]", to stand behind a caption; "" where there are no units.
+std::string bracketed(std::string_view units);
 /// 93 -> "93 s", 754 -> "12.6 min", 9000 -> "2.5 h".
 std::string duration(double seconds);
 
