@@ -174,6 +174,9 @@ nlohmann::json facts_of_search(search::Task const& task, extend::Work const& mea
   return out;
 }
 
+/// One target is one study: lists for another length are another search.
+std::string study_name(search::Task const& task) { return text("search-", task.subject.name, "-to-", task.target); }
+
 void measure_and_publish(Exec const& exec, search::Task const& task, Case const& c, Arguments const& a,
                          std::vector<search::Course> const& courses, results::Store const& store,
                          std::string const& started, Context& context) {
@@ -186,11 +189,10 @@ void measure_and_publish(Exec const& exec, search::Task const& task, Case const&
   extend::Work const work{c.subject, c.held_out, arms, settings, task.registry};
   auto const stages = extend::stages_of(work);
   to_the_end(context, [&] { extend::carry_out(exec, stages, store, a.quiet); });
-  auto file = file_of(
-      {"search-" + c.subject.name, text(c.subject.name, ": divisors of frequencies for ", task.target, " tokens"),
-       "Which divisor does each frequency need, and how much does a search gain over published lists?",
-       facts_of_search(task, work).dump(2) + "\n", started},
-      work, stages, store, context);
+  auto file = file_of({study_name(task), text(c.subject.name, ": divisors of frequencies for ", task.target, " tokens"),
+                       "Which divisor does each frequency need, and how much does a search gain over published lists?",
+                       facts_of_search(task, work).dump(2) + "\n", started},
+                      work, stages, store, context);
   file["search"] = search::group_of(task, courses);
   auto tables = search::tables_of(file);
   for (auto& table : extend::tables_of(file)) {
@@ -211,8 +213,7 @@ void run(Arguments const& a, Context& context) {
          "search: a study's model is searched on the test text of its study, expected no --text and no --corpus");
   Case const c = own ? study_case(a, context) : pretrained_case(a, registry);
   auto const task = task_of(a, c, registry);
-  results::Store const store(a.output.empty() ? fs::path("results") / ("search-" + c.subject.name)
-                                              : fs::path(a.output));
+  results::Store const store(a.output.empty() ? fs::path("results") / study_name(task) : fs::path(a.output));
   run::catch_signals();
   std::vector<search::Course> courses;
   if (!to_the_end(context, [&] { courses = search::carry_out(exec, task, store, a.quiet); })) return;
@@ -271,7 +272,7 @@ void add_search(CLI::App& app, Context& context) {
   takes_numbers(command, *a);
   command->add_option("--arch", a->architecture, "architecture that GGUF keys begin with (default: the model's)")
       ->type_name("NAME");
-  command->add_option("-o,--output", a->output, "folder of the study (default: results/search-NAME)");
+  command->add_option("-o,--output", a->output, "folder of the study (default: results/search-NAME-to-TARGET)");
   command->add_flag("--quiet", a->quiet, "no progress");
   takes_json(command, context);
   command->callback([a, &context] { run(*a, context); });
