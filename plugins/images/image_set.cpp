@@ -14,8 +14,11 @@ namespace fs = std::filesystem;
 namespace {
 fs::path find_file(fs::path const& folder, std::string const& name) {
   std::error_code none;
-  for (auto const& path : {folder / name, folder / (name + ".gz")})
-    if (fs::exists(path, none)) return path;
+  for (auto const& path : {folder / name, folder / (name + ".gz")}) {
+    if (!fs::exists(path, none)) continue;
+    expect(fs::is_regular_file(path, none), path.string(), ": is no file, expected one in the format of MNIST");
+    return path;
+  }
   std::string const missing = text((folder / name).string(), " is missing, and so is ", name, ".gz; ");
   if (folder == packaged_folder)
     fail(missing,

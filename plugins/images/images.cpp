@@ -39,10 +39,10 @@ struct Images : ByLengths {
                task_schema<Images>()
                    .choice("from", &Images::from, "files in the format of MNIST, or waves of ten directions, made up",
                            {{"files", From::files}, {"stripes", From::stripes}})
-                   .option("pool", &Images::pool, "pixels of a cell's side", at_least(1))
+                   .option("pool", &Images::pool, "pixels of a cell's side", between(1, 4096))
                    .option("levels", &Images::levels, "steps of grey", between(2, 256))
                    .option("canvas", &Images::canvas, "cells of a line of positions: (x, y) stands at y canvas + x",
-                           at_least(1), MayBeAuto{"those of a side"}))
+                           between(1, 4096), MayBeAuto{"those of a side"}))
         .text("folder", &Images::folder, "where the files are: a path from / on",
               MayBeAuto{"Debian's package dataset-fashion-mnist"});
   }

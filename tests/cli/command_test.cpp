@@ -1,8 +1,10 @@
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
+#include <sextant/base/file.hpp>
 
 #include "support/holds.hpp"
 #include "support/process.hpp"
+#include "support/temp_folder.hpp"
 
 using namespace sextant;
 using test::holds;
@@ -130,4 +132,20 @@ TEST_CASE("cli: compare --table refuses what says nothing about that table", "[c
     CHECK(holds(wrong.output, expected));
   }
   CHECK(holds(sextant_program({"compare", study, "--table", "lerning"}).output, "did you mean learning?"));
+}
+
+TEST_CASE("cli: what validate prints is valid again, with a claim about shares that only another tier tests", "[cli]") {
+  test::TempFolder const folder;
+  std::string const copy = std::string(std::getenv("SEXTANT_SOURCE")) + "/experiments/copy";
+  auto resolved = sextant_program({"validate", copy, "--set", "evaluate.accuracy.lengths=[8, 16]"});
+  INFO(resolved.output);
+  REQUIRE(resolved.status == 0);
+  REQUIRE(holds(resolved.output, "reach: elsewhere"));
+  auto const verdict = resolved.output.find(copy);  // on standard error, which falls anywhere
+  REQUIRE(verdict != std::string::npos);
+  resolved.output.erase(verdict, resolved.output.find('\n', verdict) + 1 - verdict);
+  write_file_atomically(folder / "again.yaml", resolved.output);
+  auto const again = sextant_program({"validate", (folder / "again.yaml").string()});
+  INFO(again.output);
+  CHECK(again.status == 0);
 }

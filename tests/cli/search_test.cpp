@@ -70,6 +70,17 @@ TEST_CASE("cli: search on a trained arm of a study finds factors at least as goo
   INFO(again_a_list.output);
   CHECK(again_a_list.status == 0);
 
+  std::vector<std::string> odd = lists;  // a factor that no power of two is, and a folder that holds another search
+  odd[5] = "52";
+  auto const taken = sextant_program(odd);
+  INFO(taken.output);
+  CHECK(taken.status == 2);
+  CHECK(holds(taken.output, "holds another study, search-"));
+  odd[9] = (folder / "odd").string();
+  auto const elsewhere = sextant_program(odd);
+  INFO(elsewhere.output);
+  CHECK(elsewhere.status == 0);
+
   auto const other = sextant_program({"search", study, "--arm", "rope"});
   CHECK(other.status == 2);
   CHECK(holds(other.output, "search: the study has no arm rope"));

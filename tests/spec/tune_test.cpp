@@ -153,4 +153,20 @@ evaluate:
   CHECK_THAT(complaint(text + "tune: {amount: 1 %}\n"),
              ContainsSubstring("is a share of the tokens of training, and train.steps is 0"));
 }
+
+TEST_CASE("spec: a claim that names a tuned arm wrongly is told the name that there is", "[spec][tune][claims]") {
+  auto const refused = [](std::string const& where, std::string const& message) {
+    std::string const text = tuned + R"(vary:
+  - {key: tune.amount, stage: tune, values: [none, 10 %]}
+  - {key: tune.scaling, stage: tune, where: {tune.amount: 10 %}, values: [none, {use: linear, factor: auto}]}
+  - {key: position.scaling, stage: evaluate, where: {tune.amount: none}, values: [none, {use: linear, factor: auto}]}
+claims:
+  list:
+    - {id: a, test: "lm_loss.mean @ 64 )" +
+                             where + " < 3\"}\n";
+    CHECK_THROWS_MATCHES(read(text), Error, MessageMatches(ContainsSubstring(message)));
+  };
+  refused("{amount=10 %, tune.scalin=linear}", "did you mean tune.scaling?");
+  refused("{amount=none, tune.scaling=linear}", "together with what stands before, expected no tune.scaling");
+}
 }  // namespace sextant

@@ -192,6 +192,10 @@ TEST_CASE("images: files that are missing, damaged or do not fit together are re
   CHECK_THAT(refusal([](Files& f) { f.tests = test::idx({0, 4, 4}, ""); }), ContainsSubstring("has no images"));
 
   test::TempFolder const folder;
+  fs::create_directory(folder / "train-images-idx3-ubyte");
+  CHECK_THAT(test::complaint([&] { images_of(folder.path(), 2)->row_length(2); }),
+             ContainsSubstring("train-images-idx3-ubyte: is no file, expected one in the format of MNIST"));
+  fs::remove(folder / "train-images-idx3-ubyte");
   CHECK_THAT(
       test::complaint([&] { images_of(folder.path(), 2)->row_length(2); }),
       ContainsSubstring("train-images-idx3-ubyte is missing, and so is train-images-idx3-ubyte.gz; expected the four "
@@ -228,6 +232,7 @@ TEST_CASE("images: sides, cells and canvases that do not fit are refused with wh
       refusal(2, {{"pool", whole(3)}}),
       ContainsSubstring("images of 4 pixels a side do not divide into cells of 3; expected images.pool to divide 4"));
   CHECK_THAT(refusal(2, {{"pool", whole(8)}}), ContainsSubstring("do not divide into cells of 8"));
+  CHECK_THAT(refusal(4, {{"canvas", std::int64_t{4294967312}}}), ContainsSubstring("canvas is 4294967312"));
   CHECK_THAT(refusal(4, {{"canvas", whole(3)}}), ContainsSubstring("a side of 4 cells does not fit in a canvas of 3"));
   CHECK_THAT(refusal(2, {{"from", std::string("stripes")}}),
              ContainsSubstring("images.folder is for images from files"));

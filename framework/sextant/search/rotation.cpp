@@ -83,11 +83,23 @@ YarnPoint Rotation::released_yarn() const {
   return out;
 }
 
+namespace {
+/// Factors are quotients of rounded frequencies: where they fall by that alone, they are made to stay.
+void straighten(std::vector<double>& factors) {
+  double least = 1;
+  for (double& factor : factors) {
+    if (factor < least && factor > least * (1 - 1e-12)) factor = least;
+    least = factor;
+  }
+}
+}  // namespace
+
 std::vector<Start> Rotation::starts() const {
   std::vector<Start> out;
   for (char const* use : {"linear", "ntk", "yarn"}) {
     if (std::string_view(use) == "ntk" && pairs() < 2) continue;
     auto genome = genome_of({use, {{"factor", factor_}}, {}});
+    straighten(genome.factors);
     expect(monotone(genome), "search: the factors that ", use, " gives fall somewhere, expected them to rise or stay");
     out.push_back({use, std::move(genome)});
   }

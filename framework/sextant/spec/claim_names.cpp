@@ -45,7 +45,8 @@ std::string key_named(claims::Piece const& dimension, std::vector<Arm> const& ar
   for (auto const& key : keys_of(arms)) {
     if (key == dimension.text) return key;
     if (short_name(key) == dimension.text) hits.push_back(key);
-    known.push_back(short_name(key));
+    bool const taken = std::find(known.begin(), known.end(), short_name(key)) != known.end();
+    known.push_back(taken ? key : short_name(key));
   }
   if (hits.empty())
     throw Fault(dimension.at, "nothing is called " + dimension.text + did_you_mean(dimension.text, known));
@@ -120,9 +121,10 @@ std::vector<Candidate> with_label(std::vector<Candidate> const& from, std::vecto
   std::string const& label = where.label.text;
   if (std::find(known.begin(), known.end(), label) == known.end())
     throw Fault(where.label.at, text("no arm has ", where.dimension.text, " ", label, did_you_mean(label, known)));
+  auto const possible = labels_of(from, key);
   throw Fault(where.label.at,
-              text("no arm has ", where.dimension.text, " ", label, " together with what stands before, ",
-                   "expected one of ", join(labels_of(from, key))));
+              text("no arm has ", where.dimension.text, " ", label, " together with what stands before, expected ",
+                   possible.empty() ? text("no ", where.dimension.text) : "one of " + join(possible)));
 }
 }  // namespace
 

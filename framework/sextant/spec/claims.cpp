@@ -79,10 +79,26 @@ class Settler {
     return out;
   }
 
+  static bool fits(Node const& margin, std::string const& units) {
+    auto const quantity = margin.is_scalar() && !margin.quoted ? parse_quantity(margin.text) : std::nullopt;
+    if (!quantity || quantity->unit == "%") return true;
+    return quantity->unit.empty() ? units == "1" : (units + "/").starts_with(quantity->unit + "/");
+  }
+
+  /// Of sides that another tier measures, which has held the margin against them: losses, shares, or what the margin says.
+  static std::string units_elsewhere(ClaimItem const& item, claims::Test const& test) {
+    auto const quantity = parse_quantity(item.margin_node.text);
+    for (std::string const& each : {std::string("nat/token"), std::string("1"), quantity ? quantity->unit : ""}) try {
+        auto units = units_of(test, std::vector<std::string>(test.measured.size(), each));
+        if (fits(item.margin_node, units)) return units;
+      } catch (Fault const&) {  // a loss where the test takes none, or the other way round
+      }
+    return units_of(test, std::vector<std::string>(test.measured.size(), "nat/token"));
+  }
+
   Found find(ClaimItem& item, claims::Test const& test) {
     if (item.reach == Reach::elsewhere) {
-      std::vector<std::string> const any(test.measured.size(), "nat/token");
-      return {"", "another tier of the study tests this", units_of(test, any)};
+      return {"", "another tier of the study tests this", units_elsewhere(item, test)};
     }
     try {
       Found const found = look_up(test, here_, item.by);
