@@ -46,10 +46,22 @@ Position::Frequencies Rotation::frequencies(std::vector<Choice> const& scalings)
   return position.frequencies(term, position.initial_weights(term), nullptr, target_);
 }
 
+namespace {
+/// Factors are quotients of rounded frequencies: where they fall by that alone, they are made to stay.
+void straighten(std::vector<double>& factors) {
+  double least = 1;
+  for (double& factor : factors) {
+    if (factor < least && factor > least * (1 - 1e-12)) factor = least;
+    least = factor;
+  }
+}
+}  // namespace
+
 Genome Rotation::genome_of(Choice const& scaling) const {
   auto const scaled = frequencies({scaling});
   Genome out{{}, 0, scaled.attention_factor};
   for (std::size_t pair = 0; pair < plain_.size(); ++pair) out.factors.push_back(plain_[pair] / scaled.inv_freq[pair]);
+  straighten(out.factors);
   return out;
 }
 
@@ -83,23 +95,11 @@ YarnPoint Rotation::released_yarn() const {
   return out;
 }
 
-namespace {
-/// Factors are quotients of rounded frequencies: where they fall by that alone, they are made to stay.
-void straighten(std::vector<double>& factors) {
-  double least = 1;
-  for (double& factor : factors) {
-    if (factor < least && factor > least * (1 - 1e-12)) factor = least;
-    least = factor;
-  }
-}
-}  // namespace
-
 std::vector<Start> Rotation::starts() const {
   std::vector<Start> out;
   for (char const* use : {"linear", "ntk", "yarn"}) {
     if (std::string_view(use) == "ntk" && pairs() < 2) continue;
     auto genome = genome_of({use, {{"factor", factor_}}, {}});
-    straighten(genome.factors);
     expect(monotone(genome), "search: the factors that ", use, " gives fall somewhere, expected them to rise or stay");
     out.push_back({use, std::move(genome)});
   }

@@ -79,27 +79,32 @@ class Settler {
     return out;
   }
 
-  static bool fits(Node const& margin, std::string const& units) {
-    auto const quantity = margin.is_scalar() && !margin.quoted ? parse_quantity(margin.text) : std::nullopt;
-    if (!quantity || quantity->unit == "%") return true;
-    return quantity->unit.empty() ? units == "1" : (units + "/").starts_with(quantity->unit + "/");
+  static std::optional<Quantity> amount(Node const& margin) {
+    return margin.is_scalar() && !margin.quoted ? parse_quantity(margin.text) : std::nullopt;
+  }
+  /// Whether an amount in `unit` is one in `units`: nat is nat/token, and what has no units has none.
+  static bool is_of(std::string const& unit, std::string const& units) {
+    return unit.empty() ? units == "1" : (units + "/").starts_with(unit + "/");
   }
 
   /// Of sides that another tier measures, which has held the margin against them: losses, shares, or what the margin says.
   static std::string units_elsewhere(ClaimItem const& item, claims::Test const& test) {
-    auto const quantity = parse_quantity(item.margin_node.text);
-    for (std::string const& each : {std::string("nat/token"), std::string("1"), quantity ? quantity->unit : ""}) try {
-        auto units = units_of(test, std::vector<std::string>(test.measured.size(), each));
-        if (fits(item.margin_node, units)) return units;
+    auto const in = [&](std::string const& each) {
+      return units_of(test, std::vector<std::string>(test.measured.size(), each));
+    };
+    auto const quantity = amount(item.margin_node);
+    if (!quantity || quantity->unit == "%") return in("nat/token");
+    for (std::string const& each : {std::string("nat/token"), std::string("1"), quantity->unit}) try {
+        auto units = in(each);
+        if (is_of(quantity->unit, units)) return units;
       } catch (Fault const&) {  // a loss where the test takes none, or the other way round
       }
-    return units_of(test, std::vector<std::string>(test.measured.size(), "nat/token"));
+    return in("nat/token");
   }
 
   Found find(ClaimItem& item, claims::Test const& test) {
-    if (item.reach == Reach::elsewhere) {
+    if (item.reach == Reach::elsewhere)
       return {"", "another tier of the study tests this", units_elsewhere(item, test)};
-    }
     try {
       Found const found = look_up(test, here_, item.by);
       item.reach = Reach::here;
@@ -125,8 +130,7 @@ class Settler {
       fail(item.margin_node.place.text(), ": ", below(item.path, "margin"), " is ", found(item.margin_node),
            ", expected ", expected...);
     };
-    auto const quantity =
-        item.margin_node.is_scalar() && !item.margin_node.quoted ? parse_quantity(item.margin_node.text) : std::nullopt;
+    auto const quantity = amount(item.margin_node);
     std::string const form = units == "1"
                                  ? "a number >= 0, or a share of the right side such as 2 %"
                                  : text("an amount >= 0 with its unit, as in 0.02 ", units.substr(0, units.find('/')),
@@ -135,9 +139,7 @@ class Settler {
     double const value = as_double(quantity->number);
     std::string const& unit = quantity->unit;
     if (unit == "%") return {value, "%"};
-    bool const same =
-        unit == units || (units == "1" && unit.empty()) || (!unit.empty() && units.starts_with(unit + "/"));
-    if (!same)
+    if (!is_of(unit, units))
       refuse(form, "; the sides of ", test.relation_text[0].text, " are in ", units == "1" ? "no units" : units);
     return {value, units};
   }
