@@ -6,27 +6,58 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <span>
 
 namespace sextant::plugins {
 namespace {
-/// zlib passes what is not packed through as it is.
-std::vector<std::uint8_t> read_unpacked(std::filesystem::path const& path) {
-  std::unique_ptr<gzFile_s, int (*)(gzFile)> const file(gzopen(path.c_str(), "rb"), gzclose);
-  expect(file != nullptr, path.string(), ": cannot open: ", std::strerror(errno));
+std::vector<std::uint8_t> read_all(std::filesystem::path const& path) {
+  std::ifstream in(path, std::ios::binary);
+  expect(in.good(), path.string(), ": cannot open: ", std::strerror(errno));
+  std::vector<std::uint8_t> out{std::istreambuf_iterator<char>(in), {}};
+  expect(!in.bad(), path.string(), ": cannot read: ", std::strerror(errno));
+  expect(!out.empty(), path.string(), ": is empty");
+  return out;
+}
+
+bool begins_gzip(std::span<std::uint8_t const> bytes) {
+  return bytes.size() > 1 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
+
+/// A gzip file is one stream or several, end to end.
+std::vector<std::uint8_t> unpack(std::vector<std::uint8_t>& packed, std::filesystem::path const& path) {
+  z_stream z{};
+  constexpr int gzip_only = 16 + MAX_WBITS;
+  expect(inflateInit2(&z, gzip_only) == Z_OK, path.string(), ": cannot unpack: no memory");
+  std::unique_ptr<z_stream, int (*)(z_stream*)> const open(&z, inflateEnd);
+  z.next_in = packed.data();
+  z.avail_in = static_cast<unsigned>(packed.size());
   std::vector<std::uint8_t> out;
-  constexpr unsigned block = 1 << 20;
-  for (int got = block; got == static_cast<int>(block);) {
+  for (int status = Z_OK; status != Z_STREAM_END || z.avail_in > 0;) {
+    if (status == Z_STREAM_END) {
+      expect(begins_gzip({z.next_in, z.avail_in}), path.string(), ": has ", z.avail_in,
+             " bytes behind its gzip stream");
+      inflateReset(&z);
+    }
+    constexpr unsigned block = 1 << 20;
     std::size_t const before = out.size();
     out.resize(before + block);
-    got = gzread(file.get(), out.data() + before, block);
-    out.resize(before + static_cast<std::size_t>(std::max(got, 0)));
+    z.next_out = out.data() + before;
+    z.avail_out = block;
+    status = inflate(&z, Z_NO_FLUSH);
+    out.resize(before + block - z.avail_out);
+    expect(status != Z_BUF_ERROR, path.string(), ": is cut short: its gzip stream does not end");
+    expect(status == Z_OK || status == Z_STREAM_END, path.string(),
+           ": is damaged: it does not unpack to what was packed");
   }
-  int status = Z_OK;
-  gzerror(file.get(), &status);
-  expect(status != Z_BUF_ERROR, path.string(), ": is cut short: its gzip stream does not end");
-  expect(status != Z_DATA_ERROR, path.string(), ": is damaged: it does not unpack to what was packed");
-  expect(status == Z_OK || status == Z_STREAM_END, path.string(), ": cannot read: ", std::strerror(errno));
   return out;
+}
+
+std::vector<std::uint8_t> read_unpacked(std::filesystem::path const& path) {
+  auto bytes = read_all(path);
+  expect(bytes.size() < 1u << 31, path.string(), ": has ", bytes.size(), " bytes, expected less than 2^31");
+  return begins_gzip(bytes) ? unpack(bytes, path) : bytes;
 }
 
 std::uint32_t word_at(std::vector<std::uint8_t> const& bytes, std::size_t at) {
@@ -39,8 +70,9 @@ std::uint32_t word_at(std::vector<std::uint8_t> const& bytes, std::size_t at) {
 Idx read_idx(std::filesystem::path const& path, int dimensions) {
   auto bytes = read_unpacked(path);
   std::size_t const header = 4 + 4 * static_cast<std::size_t>(dimensions);
-  std::uint32_t const magic = bytes.size() < 4 ? 0 : word_at(bytes, 0),
-                      expected = 0x800u + static_cast<std::uint32_t>(dimensions);
+  expect(bytes.size() >= 4, path.string(), ": is no IDX file of bytes in ", dimensions, " dimensions: it has ",
+         bytes.size(), " bytes in all");
+  std::uint32_t const magic = word_at(bytes, 0), expected = 0x800u + static_cast<std::uint32_t>(dimensions);
   expect(magic == expected, path.string(), ": is no IDX file of bytes in ", dimensions, " dimensions: it begins with ",
          magic, ", expected ", expected);
   expect(bytes.size() >= header, path.string(), ": is cut short within its header");

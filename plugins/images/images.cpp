@@ -35,16 +35,15 @@ struct Images : ByLengths {
   static constexpr int first_level = first_symbol;
 
   static auto schema() {
-    return SchemaWithText<Images>(
-               task_schema<Images>()
-                   .choice("from", &Images::from, "files in the format of MNIST, or waves of ten directions, made up",
-                           {{"files", From::files}, {"stripes", From::stripes}})
-                   .option("pool", &Images::pool, "pixels of a cell's side", between(1, 4096))
-                   .option("levels", &Images::levels, "steps of grey", between(2, 256))
-                   .option("canvas", &Images::canvas, "cells of a line of positions: (x, y) stands at y canvas + x",
-                           between(1, 4096), MayBeAuto{"those of a side"}))
-        .text("folder", &Images::folder, "where the files are: a path from / on",
-              MayBeAuto{"Debian's package dataset-fashion-mnist"});
+    return task_schema<Images>()
+        .choice("from", &Images::from, "files in the format of MNIST, or waves of ten directions, made up",
+                {{"files", From::files}, {"stripes", From::stripes}})
+        .option("pool", &Images::pool, "pixels of a cell's side", between(1, 4096))
+        .option("levels", &Images::levels, "steps of grey", between(2, 256))
+        .option("canvas", &Images::canvas, "cells of a line of positions: (x, y) stands at y canvas + x",
+                between(1, 4096), MayBeAuto{"those of a side"})
+        .option("folder", &Images::folder, "where the files are: a path from / on",
+                MayBeAuto{"Debian's package dataset-fashion-mnist"});
   }
   static std::vector<Example> examples() {
     auto const of = [](double side, Options more) {
@@ -65,22 +64,17 @@ struct Images : ByLengths {
     expect(from == From::files || folder.empty(), "images.folder is for images from files");
     expect(lengths[0] == lengths[1], "images.lengths go from ", lengths[0], " to ", lengths[1],
            ", expected one side twice, as in [7, 7]");
-    int const pixels = images().side, cells = pixels / pool;
-    expect(pixels % pool == 0, "images of ", pixels, " pixels a side do not divide into cells of ", pool,
-           "; expected images.pool to divide ", pixels);
-    expect(side % cells == 0, "a side of ", side, " cells is no multiple of the ", cells,
-           " that an image has; expected ", cells, ", or ", 2 * cells, " for images enlarged to twice the side");
-    expect(width(side) >= side, "a side of ", side, " cells does not fit in a canvas of ", width(side),
-           "; expected a wider canvas, or shorter lengths");
+    fit(images().side, side);
   }
 
   void fill(Draw& draw, int side, Row& row) const {
-    check(side);
+    auto const& set = images();
+    fit(set.side, side);
     constexpr int attempts = 1000;
     for (int attempt = 0; attempt < attempts; ++attempt) {
       bool const for_tests = draw.below(2) == 1;
-      auto const& part = images().part(for_tests);
-      row = show(part, draw.below(part.count), side);
+      auto const& part = set.part(for_tests);
+      row = show(part, set.side, draw.below(part.count), side);
       if (belongs_to_tests(row) == for_tests) return;
     }
     fail("images: none of ", attempts,
@@ -88,6 +82,16 @@ struct Images : ByLengths {
   }
 
  private:
+  /// Throws Error where images of so many pixels a side cannot be shown in `side` cells.
+  void fit(int pixels, int side) const {
+    int const cells = pixels / pool;
+    expect(pixels % pool == 0, "images of ", pixels, " pixels a side do not divide into cells of ", pool,
+           "; expected images.pool to divide ", pixels);
+    expect(side % cells == 0, "a side of ", side, " cells is no multiple of the ", cells,
+           " that an image has; expected ", cells, ", or ", 2 * cells, " for images enlarged to twice the side");
+    expect(width(side) >= side, "a side of ", side, " cells does not fit in a canvas of ", width(side),
+           "; expected a wider canvas, or shorter lengths");
+  }
   int width(int side) const { return canvas.value_or(side); }
   std::string path() const {
     std::string const given = folder.empty() ? packaged_folder : folder.text();
@@ -96,8 +100,8 @@ struct Images : ByLengths {
   }
   ImageSet const& images() const { return from == From::files ? images_in(path()) : stripes(); }
 
-  Row show(LabelledImages const& part, int number, int side) const {
-    int const pixels = images().side, times = side / (pixels / pool);
+  Row show(LabelledImages const& part, int pixels, int number, int side) const {
+    int const times = side / (pixels / pool);
     auto const* const image = part.pixels.data() + static_cast<std::ptrdiff_t>(number) * pixels * pixels;
     Row row;
     for (int y = 0; y < side; ++y)

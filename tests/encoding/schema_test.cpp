@@ -18,6 +18,10 @@ struct Sample {
   std::optional<double> auto_factor;
   Mood mood = Mood::calm;
   Numbers list;
+  std::optional<int> span;
+  std::int64_t far = 0;
+  int turn = 0;
+  Text where;
   static auto schema() {
     return Schema<Sample>{}
         .option("loud", &Sample::loud, "says so")
@@ -25,7 +29,11 @@ struct Sample {
         .option("factor", &Sample::factor, "how far", above(1))
         .option("auto_factor", &Sample::auto_factor, "how far", at_least(1), MayBeAuto{"what is needed"}, required)
         .choice("mood", &Sample::mood, "how", {{"calm", Mood::calm}, {"wild", Mood::wild}})
-        .option("list", &Sample::list, "numbers", positive);
+        .option("list", &Sample::list, "numbers", positive)
+        .option("span", &Sample::span, "how many", at_least(1), MayBeAuto{"all"})
+        .option("far", &Sample::far, "how many")
+        .option("turn", &Sample::turn, "how many")
+        .option("where", &Sample::where, "a folder", MayBeAuto{"here"});
   }
 };
 Option const& option(std::vector<Option> const& all, std::string const& name) {
@@ -38,7 +46,7 @@ Option const& option(std::vector<Option> const& all, std::string const& name) {
 
 TEST_CASE("schema: defaults, kinds, ranges and help come from the struct and its schema", "[encoding][schema]") {
   auto const all = Sample::schema().options();
-  REQUIRE(all.size() == 6);
+  REQUIRE(all.size() == 10);
   CHECK(option(all, "loud").fallback == Value(false));
   CHECK(option(all, "rows").fallback == Value(std::int64_t{4}));
   CHECK(option(all, "factor").fallback == Value(2.0));
@@ -77,6 +85,43 @@ TEST_CASE("schema: words, lists and truth values are refused with the nearest th
   CHECK_THAT(complaint([&] { option(all, "list").accept(2.0); }), ContainsSubstring("a list of numbers > 0"));
   CHECK_THAT(complaint([&] { option(all, "list").accept(std::vector<double>(2000, 1.0)); }),
              ContainsSubstring("at most 1024"));
+}
+
+TEST_CASE("schema: a whole number that its member cannot hold is refused, and one that it can arrives",
+          "[encoding][schema]") {
+  auto const all = Sample::schema().options();
+  auto const& span = option(all, "span");
+  CHECK(span.expectation() == "a whole number >= 1, or auto");
+  CHECK(option(all, "turn").expectation() == "a whole number");
+  std::int64_t const most = std::numeric_limits<std::int32_t>::max();
+  CHECK(complaint([&] { span.accept(most + 1); }) ==
+        "is 2147483648, expected a whole number >= 1, or auto; at most 2147483647");
+  CHECK(complaint([&] { option(all, "turn").accept(-most - 2); }) ==
+        "is -2147483649, expected a whole number; at least -2147483648");
+  Sample sample;
+  Sample::schema().set(sample, {{"span", span.accept(most)},
+                                {"turn", option(all, "turn").accept(-most - 1)},
+                                {"far", option(all, "far").accept(std::int64_t{1} << 40)}});
+  CHECK(sample.span == most);
+  CHECK(sample.turn == -most - 1);
+  CHECK(sample.far == std::int64_t{1} << 40);
+}
+
+TEST_CASE("schema: free text arrives whole, is empty where it is auto, and is refused where it does not fit",
+          "[encoding][schema]") {
+  auto const all = Sample::schema().options();
+  auto const& where = option(all, "where");
+  CHECK(where.fallback == Value(Auto{}));
+  Sample sample;
+  std::string const longest(Text::capacity - 1, 'x');
+  for (std::string const& given : {std::string("/a folder"), longest}) {
+    Sample::schema().set(sample, {{"where", where.accept(given)}});
+    CHECK(sample.where.text() == given);
+  }
+  Sample::schema().set(sample, {{"where", Auto{}}});
+  CHECK(sample.where.empty());
+  CHECK_THAT(complaint([&] { where.accept(longest + "x"); }),
+             ContainsSubstring("expected a word, or auto; at most 1023 characters"));
 }
 
 TEST_CASE("schema: accepted values arrive in the struct, absent ones keep its defaults", "[encoding][schema]") {

@@ -239,3 +239,9 @@ TEST_CASE("spec: a study may train nothing: what it measures are the weights as 
 }
 }  // namespace
 }  // namespace sextant
+
+TEST_CASE("spec: a name that is one slip away goes before one that begins alike", "[spec]") {
+  CHECK(nearest("yarn-tund", {"yarn", "yarn-tuned"}) == "yarn-tuned");
+  CHECK(nearest("yarn-tund", {"yarn-tuned", "yarn"}) == "yarn-tuned");
+  CHECK(nearest("yarn-x", {"linear", "yarn"}) == "yarn");
+}

@@ -166,8 +166,9 @@ TEST_CASE("images: files that are missing, damaged or do not fit together are re
   CHECK_THAT(refusal([](Files& f) { f.training[3] = 1; }),
              ContainsSubstring("train-images-idx3-ubyte: is no IDX file of bytes in 3 dimensions: it begins with 2049, "
                                "expected 2051"));
-  CHECK_THAT(refusal([](Files& f) { f.tests_labels = "no"; }),
-             ContainsSubstring("t10k-labels-idx1-ubyte: is no IDX file of bytes in 1 dimensions"));
+  CHECK_THAT(
+      refusal([](Files& f) { f.tests_labels = "no"; }),
+      ContainsSubstring("t10k-labels-idx1-ubyte: is no IDX file of bytes in 1 dimensions: it has 2 bytes in all"));
   CHECK_THAT(refusal([](Files& f) { f.tests.resize(10); }),
              ContainsSubstring("t10k-images-idx3-ubyte: is cut short within"));
   CHECK_THAT(refusal([](Files& f) { f.tests.pop_back(); }),
@@ -217,6 +218,12 @@ TEST_CASE("images: a packed file that was cut short or damaged is refused by nam
   CHECK_THAT(refusal([](std::string& bytes) { bytes.resize(bytes.size() - 3); }), ContainsSubstring("is cut short"));
   CHECK_THAT(refusal([](std::string& bytes) { bytes[100] ^= 1; }),
              ContainsSubstring("t10k-images-idx3-ubyte.gz: is damaged: it does not unpack to what was packed"));
+  CHECK_THAT(refusal([](std::string& bytes) { bytes += "junk"; }),
+             ContainsSubstring("t10k-images-idx3-ubyte.gz: has 4 bytes behind its gzip stream"));
+  CHECK_THAT(refusal([](std::string& bytes) { bytes += bytes; }),
+             ContainsSubstring("has 2064 bytes behind its header"));
+  CHECK_THAT(refusal([](std::string& bytes) { bytes.clear(); }),
+             ContainsSubstring("t10k-images-idx3-ubyte.gz: is empty"));
 }
 
 TEST_CASE("images: sides, cells and canvases that do not fit are refused with what would do", "[tasks][images]") {

@@ -33,13 +33,13 @@ bool abbreviates(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view name, std::vector<std::string> const& candidates) {
   std::string best;
-  int best_edits = 1 + std::max(1, static_cast<int>(name.size()) / 3);
+  double best_edits = 1 + std::max(1, static_cast<int>(name.size()) / 3);
   for (auto const& candidate : candidates) {
-    int edits = edit_distance(name, candidate);
+    double edits = edit_distance(name, candidate);
     bool const shares_stem =
         name.size() >= 4 && candidate.size() >= 4 && (candidate.starts_with(name) || name.starts_with(candidate));
-    if (shares_stem) edits = std::min(edits, 1);
-    if (abbreviates(name, candidate)) edits = std::min(edits, 2);
+    if (shares_stem) edits = std::min(edits, 1.5);  // behind a single slip
+    if (abbreviates(name, candidate)) edits = std::min(edits, 2.0);
     if (edits < best_edits) best_edits = edits, best = candidate;
   }
   return best;

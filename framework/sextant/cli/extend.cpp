@@ -141,7 +141,9 @@ void run(Arguments const& a, Context& context) {
   settings.check(subject, documents);
   auto const tuning = tuning_of(a, subject, *tokenizer, documents, settings.longest());
   auto const arms = extend::make_arms(subject, scalings, settings, registry, tuning ? &*tuning : nullptr);
-  results::Store const store(a.output.empty() ? fs::path("results") / ("extend-" + subject.name) : fs::path(a.output));
+  std::string const name = "extend-" + subject.name;
+  results::Store const store(a.output.empty() ? fs::path("results") / name : fs::path(a.output));
+  expect_free(store, name);
   extend::Work const work{subject, documents, arms, settings, registry, tuning ? &*tuning : nullptr, &store};
   claims::Claims claims;
   if (!a.claims.empty())
@@ -153,13 +155,12 @@ void run(Arguments const& a, Context& context) {
   auto facts = facts_of(work);
   facts["with"] = a.with, facts["precision"] = a.precision;
   if (tuning) facts["tune"] = facts_of_tuning(*tuning);
-  auto file =
-      file_of({"extend-" + subject.name,
-               text(subject.name, ": ", subject.position.trained_length, " tokens stretched to ", settings.longest()),
-               text("What does each scaling do to a trained model that is read past its length, ",
-                    tuning ? "before and after tuning?" : "without tuning?"),
-               facts.dump(2) + "\n", started},
-              work, stages, store, context);
+  auto file = file_of(
+      {name, text(subject.name, ": ", subject.position.trained_length, " tokens stretched to ", settings.longest()),
+       text("What does each scaling do to a trained model that is read past its length, ",
+            tuning ? "before and after tuning?" : "without tuning?"),
+       facts.dump(2) + "\n", started},
+      work, stages, store, context);
   auto tables = extend::tables_of(file);
   if (!claims.empty()) {
     auto const judgement = claims::judge(claims, file);

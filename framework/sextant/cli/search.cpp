@@ -177,14 +177,6 @@ nlohmann::json facts_of_search(search::Task const& task, extend::Work const& mea
 /// One target is one study: lists for another length are another search.
 std::string study_name(search::Task const& task) { return text("search-", task.subject.name, "-to-", task.target); }
 
-/// Throws Error where the folder holds the study of another search, which this one would replace.
-void expect_free(results::Store const& store, std::string const& name) {
-  if (!fs::exists(store.study_file())) return;
-  auto const held = results::read_file(store.study_file()).attribute<std::string>("study", "");
-  expect(held == name, store.folder().string(), ": holds another study, ", held, ", expected ", name,
-         " or none: choose another folder with -o");
-}
-
 void measure_and_publish(Exec const& exec, search::Task const& task, Case const& c, Arguments const& a,
                          std::vector<search::Course> const& courses, results::Store const& store,
                          std::string const& started, Context& context) {

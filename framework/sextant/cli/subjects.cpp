@@ -128,6 +128,13 @@ results::Group file_of(Publication const& about, extend::Work const& work, std::
   return file;
 }
 
+void expect_free(results::Store const& store, std::string const& name) {
+  if (!fs::exists(store.study_file())) return;
+  auto const held = results::read_file(store.study_file()).attribute<std::string>("study", "");
+  expect(held == name, store.folder().string(), ": holds another study, ", held, ", expected ", name,
+         " or none: choose another folder with -o");
+}
+
 bool to_the_end(Context& context, std::function<void()> const& work) {
   try {
     work();

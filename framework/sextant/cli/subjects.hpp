@@ -53,6 +53,9 @@ struct Publication {
 results::Group file_of(Publication const& about, extend::Work const& work, std::vector<extend::Stage> const& stages,
                        results::Store const& store, Context const& context);
 
+/// Throws Error where the folder holds a study of another name, which this one would replace.
+void expect_free(results::Store const& store, std::string const& name);
+
 /// Whether `work` came to its end; after a signal says so and sets the exit status. Other errors pass through.
 bool to_the_end(Context& context, std::function<void()> const& work);
 

@@ -5,7 +5,6 @@
 //
 // a symbol apart, so that plugins without files stay as they are.
 #pragma once
-#include <sextant/base/error.hpp>
 #include <sextant/encoding/choice.hpp>
 #include <sextant/encoding/registry.hpp>
 #include <sextant/encoding/schema.hpp>
@@ -13,7 +12,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace sextant::encoding {
@@ -34,45 +32,6 @@ struct DataFile {
 std::vector<DataFile> data_files(Registry const& registry, Choice const& task);
 /// One hash for all of them; empty for none.
 std::string sha256_of(std::vector<DataFile> const& files);
-
-/// Text as an option, of fixed capacity, so that a plugin stays trivially copyable.
-struct Text {
-  static constexpr std::size_t capacity = 1024;
-  char value[capacity] = {};
-  bool empty() const { return value[0] == 0; }
-  std::string text() const { return value; }
-};
-
-/// A schema and options of free text, which may be left to `auto`: the text is then empty.
-template <class P>
-class SchemaWithText : public Schema<P> {
- public:
-  explicit SchemaWithText(Schema<P> schema) : Schema<P>(std::move(schema)), options_(Schema<P>::options()) {}
-  SchemaWithText text(std::string name, Text P::*member, std::string help, MayBeAuto automatic) && {
-    options_.push_back({.name = name, .help = std::move(help), .kind = Kind::text, .fallback = Auto{}});
-    options_.back().auto_meaning = automatic.meaning;
-    texts_.emplace_back(std::move(name), member);
-    return std::move(*this);
-  }
-  std::vector<Option> const& options() const { return options_; }
-  void set(P& plugin, Options const& values) const {
-    Schema<P>::set(plugin, values);
-    for (auto const& [name, member] : texts_)
-      if (auto const it = values.find(name); it != values.end()) write(name, plugin.*member, it->second);
-  }
-
- private:
-  static void write(std::string const& name, Text& to, Value const& value) {
-    auto const* const given = std::get_if<std::string>(&value);
-    to = {};
-    if (!given) return;
-    expect(given->size() < Text::capacity, name, " has ", given->size(), " characters, expected fewer than ",
-           Text::capacity);
-    given->copy(to.value, Text::capacity - 1);
-  }
-  std::vector<Option> options_;
-  std::vector<std::pair<std::string, Text P::*>> texts_;
-};
 
 }  // namespace sextant::encoding
 

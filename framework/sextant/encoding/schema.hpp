@@ -1,5 +1,6 @@
 // What a plugin lets a spec say: options with types, ranges, units and help, checked in one place.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -59,6 +60,14 @@ struct Option {
   Value accept(Value const& value) const;
 };
 
+/// Free text of fixed capacity, so that a plugin stays trivially copyable. As an option it may be `auto`: it is empty then.
+struct Text {
+  static constexpr std::size_t capacity = 1024;
+  char value[capacity] = {};
+  bool empty() const { return value[0] == 0; }
+  std::string text() const { return value; }
+};
+
 /// A fixed-capacity list of numbers, so that a plugin stays trivially copyable.
 struct Numbers {
   static constexpr int capacity = 1024;
@@ -75,7 +84,13 @@ class Schema {
   Schema option(std::string name, M P::*member, std::string help, Tags... tags) && {
     Option option{.name = std::move(name), .help = std::move(help), .fallback = read(P{}.*member)};
     option.kind = kind_of<M>();
+    static_assert(!std::is_same_v<M, Text> || (std::is_same_v<Tags, MayBeAuto> || ...),
+                  "an option that is free text says what holds where it is auto");
     (apply(option, tags), ...);
+    if constexpr (std::is_same_v<M, std::optional<int>>)
+      option.range = held_in<int>(option.range);
+    else if constexpr (std::is_integral_v<M> && !std::is_same_v<M, bool>)
+      option.range = held_in<M>(option.range);
     add(std::move(option), [member](P& p, Value const& v) { write(p.*member, v); });
     return std::move(*this);
   }
@@ -114,8 +129,18 @@ class Schema {
       return Kind::number;
     else if constexpr (std::is_same_v<M, Numbers>)
       return Kind::numbers;
+    else if constexpr (std::is_same_v<M, Text>)
+      return Kind::text;
     else
-      static_assert(!sizeof(M), "an option is a bool, int, double, optional of one, Numbers, or an enum by choice()");
+      static_assert(!sizeof(M),
+                    "an option is a bool, int, double, optional of one, Numbers, Text, or an enum by choice()");
+  }
+  /// What a whole number of this type can be.
+  template <class Int>
+  static constexpr Range held_in(Range range) {
+    range.least = std::max(range.least, static_cast<double>(std::numeric_limits<Int>::min()));
+    range.most = std::min(range.most, static_cast<double>(std::numeric_limits<Int>::max()));
+    return range;
   }
   template <class M>
   static Value read(M const& m) {
@@ -125,6 +150,8 @@ class Schema {
       return static_cast<std::int64_t>(m);
     else if constexpr (std::is_same_v<M, Numbers>)
       return std::vector<double>(m.value, m.value + m.count);
+    else if constexpr (std::is_same_v<M, Text>)
+      return m.empty() ? Value(Auto{}) : Value(m.text());
     else if constexpr (std::is_same_v<M, std::optional<int>>)
       return m ? Value(static_cast<std::int64_t>(*m)) : Value(Auto{});
     else
@@ -140,6 +167,9 @@ class Schema {
       auto const& list = std::get<std::vector<double>>(v);
       m.count = static_cast<int>(list.size());
       for (int i = 0; i < m.count; ++i) m.value[i] = list[i];
+    } else if constexpr (std::is_same_v<M, Text>) {
+      m = {};
+      if (auto const* const words = std::get_if<std::string>(&v)) words->copy(m.value, Text::capacity - 1);
     } else if (std::holds_alternative<Auto>(v))
       m.reset();
     else if constexpr (std::is_same_v<M, std::optional<int>>)

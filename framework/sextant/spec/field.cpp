@@ -90,9 +90,9 @@ Value read_value(Node const& node, Option const& option, std::string const& path
   try {
     return option.accept(value);
   } catch (Error const& error) {
-    std::string const words = error.what();  // "is 0, expected a whole number >= 1"
-    auto const hint = words.find("; did you mean");
-    refuse(node, option, path, hint == std::string::npos ? "" : words.substr(hint));
+    std::string const words = error.what(),
+                      expected = option.expectation();  // "is 0, expected a whole number >= 1; HINT"
+    refuse(node, option, path, words.substr(words.rfind(expected) + expected.size()));
   }
 }
 
