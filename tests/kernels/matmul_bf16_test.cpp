@@ -1,10 +1,14 @@
 #include <sextant/base/error.hpp>
+#include <sextant/base/random.hpp>
 #include <sextant/kernels/matmul.hpp>
+#include <sextant/kernels/matmul_bf16_native.hpp>
 
 #include <catch2/catch_all.hpp>
 #include <kernels/dense_support.hpp>
 #include <support/on_threads.hpp>
 
+#include <array>
+#include <cmath>
 #include <limits>
 
 using namespace sextant;
@@ -52,6 +56,30 @@ TEST_CASE("bf16: rounds to the nearest, ties to even, and keeps what it can hold
     BFloat16 const x{static_cast<std::uint16_t>(bits)};
     if (!std::isnan(to_float(x)) && to_bfloat16(to_float(x)) != x) FAIL(bits);
   }
+}
+
+TEST_CASE("bf16: a block of floats is rounded as each number alone, whatever its width and stride", "[matmul][bf16]") {
+  float const least = std::numeric_limits<float>::min(), infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> x = {0.0f, -0.0f, 1.0f, 1.00390625f, 1.01171875f, -1.00390625f, 3.4e38f, infinity, -infinity, least,
+                          1e-39f, -1e-45f};
+  Stream const stream(3, "round");
+  for (std::uint64_t k = 0; k < 400; ++k)
+    x.push_back(static_cast<float>(std::ldexp(stream.uniform(k) - 0.5, static_cast<int>(k % 240) - 120)));
+  for (auto const [rows, cols, stride] : {std::array{1, 412, 412}, {4, 103, 103}, {5, 65, 80}, {12, 33, 34}, {20, 7, 19}}) {
+    std::vector<BFloat16> got(static_cast<std::size_t>(rows) * cols, BFloat16{0xABCD});
+    kernels::blocks::round_to_bf16({x.data(), stride}, rows, cols, got.data());
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < cols; ++j) {
+        float const from = x[static_cast<std::size_t>(i) * stride + j];
+        BFloat16 const to = got[static_cast<std::size_t>(i) * cols + j];
+        INFO(rows << " by " << cols << ": " << from << " became " << to_float(to));
+        CHECK((to == to_bfloat16(from) || (std::abs(from) < least && to_float(to) == 0)));
+      }
+  }
+  std::vector<float> const nan(64, std::numeric_limits<float>::quiet_NaN());
+  std::vector<BFloat16> got(64);
+  kernels::blocks::round_to_bf16({nan.data(), 64}, 1, 64, got.data());
+  for (auto const y : got) CHECK(std::isnan(to_float(y)));
 }
 
 TEST_CASE("bf16: every shape, transposition and accumulation equals the rounded operands' sums in double",

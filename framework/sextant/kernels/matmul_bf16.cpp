@@ -13,39 +13,43 @@ using blocks::Size;
 float value(float x) { return round_to_bf16(x); }
 float value(BFloat16 x) { return to_float(x); }
 
-/// op(x) [rows, cols] entry by entry into contiguous memory that keeps x's order.
-template <class To, class X, class Convert>
-Block<To const> converted(Block<X const> x, Op op, int rows, int cols, std::vector<To>& memory,
-                          Convert const& convert) {
+/// Memory for op(x) [rows, cols], filled by fill(rows, cols, data) in x's own order.
+template <class To, class Fill>
+Block<To const> converted(Op op, int rows, int cols, std::vector<To>& memory, Fill const& fill) {
   if (op == Op::transposed) std::swap(rows, cols);
   memory.resize(static_cast<std::size_t>(rows) * cols);
-  for (int i = 0; i < rows; ++i) {
-    X const* const from = x.data + static_cast<std::size_t>(i) * x.stride;
-    To* const to = memory.data() + static_cast<std::size_t>(i) * cols;
-    for (int j = 0; j < cols; ++j) to[j] = convert(from[j]);
-  }
+  fill(rows, cols, memory.data());
   return {memory.data(), cols};
+}
+
+template <class X>
+Block<float const> widened(Block<X const> x, Op op, int rows, int cols, std::vector<float>& memory) {
+  return converted(op, rows, cols, memory, [x](int own_rows, int own_cols, float* to) {
+    for (int i = 0; i < own_rows; ++i)
+      for (int j = 0; j < own_cols; ++j) *to++ = value(x.data[static_cast<std::size_t>(i) * x.stride + j]);
+  });
+}
+
+Block<BFloat16 const> rounded(Block<float const> x, Op op, int rows, int cols, std::vector<BFloat16>& memory) {
+  return converted(op, rows, cols, memory,
+                   [x](int own_rows, int own_cols, BFloat16* to) { blocks::round_to_bf16(x, own_rows, own_cols, to); });
 }
 
 template <class B>
 void multiply_widened(Size n, Block<float const> a, Op op_a, Block<B const> b, Op op_b, Block<float> c, Into into) {
   thread_local std::vector<float> left, right;
-  auto const widen = [](auto x) { return value(x); };
-  blocks::multiply(n, converted(a, op_a, n.rows, n.terms, left, widen), op_a,
-                   converted(b, op_b, n.terms, n.cols, right, widen), op_b, c, into);
+  blocks::multiply(n, widened(a, op_a, n.rows, n.terms, left), op_a, widened(b, op_b, n.terms, n.cols, right), op_b, c,
+                   into);
 }
 
 template <class B>
 void multiply_native(Size n, Block<float const> a, Op op_a, Block<B const> b, Op op_b, Block<float> c, Into into) {
   thread_local std::vector<BFloat16> left, right;
-  auto const round = [](float x) { return to_bfloat16(x); };
-  auto const rounded_a = converted(a, op_a, n.rows, n.terms, left, round);
-  Block<BFloat16 const> rounded_b;
+  auto const rounded_a = rounded(a, op_a, n.rows, n.terms, left);
   if constexpr (std::is_same_v<B, BFloat16>)
-    rounded_b = b;
+    blocks::multiply_bf16(n, rounded_a, op_a, b, op_b, c, into);
   else
-    rounded_b = converted(b, op_b, n.terms, n.cols, right, round);
-  blocks::multiply_bf16(n, rounded_a, op_a, rounded_b, op_b, c, into);
+    blocks::multiply_bf16(n, rounded_a, op_a, rounded(b, op_b, n.terms, n.cols, right), op_b, c, into);
 }
 }  // namespace
 

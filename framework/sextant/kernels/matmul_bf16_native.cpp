@@ -1,5 +1,6 @@
 #include <sextant/base/error.hpp>
 #include <sextant/kernels/matmul_bf16_native.hpp>
+#include <sextant/kernels/simd_pairs.hpp>
 
 #include <oneapi/dnnl/dnnl.hpp>
 
@@ -78,6 +79,19 @@ void multiply_bf16(Size n, Block<BFloat16 const> a, Op op_a, Block<BFloat16 cons
   thread_local Products products;
   SingleThread const alone;
   products.run(n, a, op_a, b, op_b, c, into);
+}
+
+void round_to_bf16(Block<float const> x, int rows, int cols, BFloat16* to) {
+  for (int i = 0; i < rows; ++i, to += cols) {
+    float const* const from = x.data + static_cast<std::size_t>(i) * x.stride;
+    int j = 0;
+    if constexpr (simd::has_pairs)
+      for (constexpr int W = simd::width<float>; j + 2 * W <= cols; j += 2 * W) {
+        auto const pairs = simd::pairs_along(simd::load(from + j), simd::load(from + j + W));
+        std::memcpy(to + j, &pairs, sizeof pairs);
+      }
+    for (; j < cols; ++j) to[j] = to_bfloat16(from[j]);
+  }
 }
 
 }  // namespace sextant::kernels::blocks

@@ -12,4 +12,7 @@ bool has_bf16();
 void multiply_bf16(Size n, Block<BFloat16 const> a, Op op_a, Block<BFloat16 const> b, Op op_b, Block<float> c,
                    Into into);
 
+/// to [rows, cols] = x, rounded to nearest, ties to even; a subnormal number may become zero, as it does in the product.
+void round_to_bf16(Block<float const> x, int rows, int cols, BFloat16* to);
+
 }  // namespace sextant::kernels::blocks
