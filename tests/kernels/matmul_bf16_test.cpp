@@ -1,5 +1,5 @@
 #include <sextant/base/error.hpp>
-#include <sextant/base/random.hpp>
+#include <sextant/base/philox.hpp>
 #include <sextant/kernels/matmul.hpp>
 #include <sextant/kernels/matmul_bf16_native.hpp>
 
@@ -60,12 +60,13 @@ TEST_CASE("bf16: rounds to the nearest, ties to even, and keeps what it can hold
 
 TEST_CASE("bf16: a block of floats is rounded as each number alone, whatever its width and stride", "[matmul][bf16]") {
   float const least = std::numeric_limits<float>::min(), infinity = std::numeric_limits<float>::infinity();
-  std::vector<float> x = {0.0f, -0.0f, 1.0f, 1.00390625f, 1.01171875f, -1.00390625f, 3.4e38f, infinity, -infinity, least,
-                          1e-39f, -1e-45f};
+  std::vector<float> x = {0.0f,    -0.0f,    1.0f,      1.00390625f, 1.01171875f, -1.00390625f,
+                          3.4e38f, infinity, -infinity, least,       1e-39f,      -1e-45f};
   Stream const stream(3, "round");
   for (std::uint64_t k = 0; k < 400; ++k)
     x.push_back(static_cast<float>(std::ldexp(stream.uniform(k) - 0.5, static_cast<int>(k % 240) - 120)));
-  for (auto const [rows, cols, stride] : {std::array{1, 412, 412}, {4, 103, 103}, {5, 65, 80}, {12, 33, 34}, {20, 7, 19}}) {
+  for (auto const [rows, cols, stride] :
+       {std::array{1, 412, 412}, {4, 103, 103}, {5, 65, 80}, {12, 33, 34}, {20, 7, 19}}) {
     std::vector<BFloat16> got(static_cast<std::size_t>(rows) * cols, BFloat16{0xABCD});
     kernels::blocks::round_to_bf16({x.data(), stride}, rows, cols, got.data());
     for (int i = 0; i < rows; ++i)
