@@ -83,6 +83,29 @@ def attention_case(torch, shape, bias, backward, dtype):
     return guarded
 
 
+def flex_case(torch, shape, bias):
+    """FlexAttention, compiled: scores are changed where they are formed. On CPUs it has no backward."""
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+    b, h, l, d = shape
+    q, k, v = (torch.randn(b, h, l, d) for _ in range(3))
+    slope = torch.tensor([2.0 ** (-8.0 * (n + 1) / h) for n in range(h)])
+
+    def alibi(score, row, head, i, j):
+        return score - slope[head] * (i - j)
+
+    def kerple(score, row, head, i, j):
+        return score - torch.log1p((i - j).clamp(min=0).to(torch.float32))
+
+    causal = create_block_mask(lambda row, head, i, j: i >= j, None, None, l, l, device="cpu")
+    run, change = torch.compile(flex_attention), {"alibi": alibi, "kerple": kerple}[bias]
+
+    def work():
+        with torch.no_grad():
+            run(q, k, v, score_mod=change, block_mask=causal)
+
+    return work
+
+
 def make_llama(torch, vocabulary, width, layers, heads, kv_heads, mlp, length):
     F, nn = torch.nn.functional, torch.nn
     dim = width // heads
@@ -224,6 +247,9 @@ def cases(torch):
             for backward, what in ((False, "forward"), (True, "forward+backward")):
                 yield ("attention", "%s, %s, B%d H%d L%d D%d" % (title, what, *shape), name(use, what, shape),
                        lambda b=bias, s=shape, back=backward: attention_case(torch, s, b, back, f32))
+    for use, title in (("alibi", "linear bias"), ("kerple", "logarithm a pair")):
+        yield ("attention", "attention, %s, forward, beside FlexAttention" % title, name(use, "forward", long),
+               lambda b=use: flex_case(torch, long, b))
     for shape in (long, many):  # the kernels alone: PyTorch's arrays are bf16, Sextant's floats that hold bf16 numbers
         for backward, what in ((False, "forward"), (True, "forward+backward")):
             yield ("attention", "attention bf16, %s, B%d H%d L%d D%d" % (what, *shape),
@@ -232,6 +258,7 @@ def cases(torch):
     yield ("train", "training step", "train_step/wide_rope/0/real_time", lambda: train_case(torch, False, False))
     yield ("train", "training step, compiled", "train_step/wide_rope/0/real_time", lambda: train_case(torch, False, True))
     yield ("train", "training step, bf16", "train_step/wide_bf16_rope/0/real_time", lambda: train_case(torch, True, False))
+    yield ("train", "training step, bf16, compiled", "train_step/wide_bf16_rope/0/real_time", lambda: train_case(torch, True, True))
     for dtype, label in ((f32, "fp32"), (bf16, "bf16")):
         for length in (2048, 8192):
             yield ("smollm2", "SmolLM2 loss of %d tokens, %s" % (length, label), "smollm2_loss/%s/%d/real_time" % (label, length),
