@@ -3,6 +3,7 @@
 #pragma once
 #include <sextant/base/function.hpp>
 #include <sextant/kernels/attention_mask.hpp>
+#include <sextant/kernels/cursor.hpp>
 #include <sextant/kernels/precision.hpp>
 #include <sextant/kernels/strip.hpp>
 #include <sextant/kernels/tile.hpp>
@@ -95,23 +96,6 @@ class Block {
   };
   std::unique_ptr<void, Free> data_;
   std::size_t bytes_ = 0;
-};
-
-/// Hands out the stretches of a block, each starting on a 64-byte boundary. Over null it only counts.
-class Cursor {
- public:
-  SEXTANT_FUNCTION explicit Cursor(void* base = nullptr) : base_(static_cast<char*>(base)) {}
-  template <class T>
-  SEXTANT_FUNCTION T* take(std::int64_t count) {
-    std::size_t const at = used_;
-    used_ += (static_cast<std::size_t>(count) * sizeof(T) + 63) / 64 * 64;
-    return base_ ? reinterpret_cast<T*>(base_ + at) : nullptr;
-  }
-  SEXTANT_FUNCTION std::size_t used() const { return used_; }
-
- private:
-  char* base_;
-  std::size_t used_ = 0;
 };
 
 /// Workers take the tasks [0, tasks) one by one, in order; body(worker, task). Rethrows what a body threw.

@@ -1,6 +1,7 @@
-// Host matrix products. oneDNN's result depends on how many threads it is given, so it is only ever given one: it is
+// Matrix products: those of a device are in matmul_team.cpp, the host's here. oneDNN's result depends on how many threads it is given, so it is only ever given one: it is
 // called from inside our own parallel loop, where it stays sequential, on blocks that the shapes alone decide.
 #include <sextant/kernels/matmul_blocks.hpp>
+#include <sextant/kernels/matmul_team.hpp>
 #include <sextant/kernels/small_matmul.hpp>
 
 #include <omp.h>
@@ -51,6 +52,7 @@ void multiply(Size n, Block<double const> a, Op op_a, Block<double const> b, Op 
 template <class T>
 void matmul(Exec const& exec, Matrix<T const> const& a, Op op_a, Matrix<T const> const& b, Op op_b, Matrix<T> const& c,
             Into into) {
+  if constexpr (!on_host) return team::matmul<T, T>(exec, a, op_a, b, op_b, c, into);
   blocks::matmul(exec, a, op_a, b, op_b, c, into,
                  [](blocks::Size n, blocks::Block<T const> left, Op op_left, blocks::Block<T const> right, Op op_right,
                     blocks::Block<T> out, Into how) { blocks::multiply(n, left, op_left, right, op_right, out, how); });
@@ -59,6 +61,7 @@ void matmul(Exec const& exec, Matrix<T const> const& a, Op op_a, Matrix<T const>
 template <class T>
 void matmul_few(Exec const& exec, Matrix<T const> const& a, Matrix<T const> const& b, Matrix<T> const& c) {
   blocks::Size const n = blocks::checked(a, Op::plain, b, Op::transposed, c);
+  if constexpr (!on_host) return team::matmul<T, T>(exec, a, Op::plain, b, Op::transposed, c, Into::overwrite);
   blocks::for_columns(exec, n, [=](int col, int cols) {
     small_nt(a.data(), a.stride(0), n.rows, b.data() + col * b.stride(0), b.stride(0), cols, n.terms, T(1),
              c.data() + col, c.stride(0));

@@ -4,6 +4,7 @@
 #include <sextant/kernels/matmul_bf16_dots.hpp>
 #include <sextant/kernels/matmul_bf16_native.hpp>
 #include <sextant/kernels/matmul_blocks.hpp>
+#include <sextant/kernels/matmul_team.hpp>
 
 namespace sextant::kernels {
 namespace {
@@ -56,6 +57,7 @@ void multiply_native(Size n, Block<float const> a, Op op_a, Block<B const> b, Op
 template <class B>
 void matmul_bf16(Exec const& exec, Matrix<float const> const& a, Op op_a, Matrix<B const> const& b, Op op_b,
                  Matrix<float> const& c, Into into) {
+  if constexpr (!on_host) return team::matmul<float, B>(exec, a, op_a, b, op_b, c, into, Precision::bf16);
   auto const multiply = [](Size n, Block<float const> left, Op op_left, Block<B const> right, Op op_right,
                            Block<float> out, Into how) {
     (blocks::has_bf16() ? multiply_native<B> : multiply_widened<B>)(n, left, op_left, right, op_right, out, how);
@@ -65,6 +67,8 @@ void matmul_bf16(Exec const& exec, Matrix<float const> const& a, Op op_a, Matrix
 
 void matmul_few_bf16(Exec const& exec, Matrix<float const> const& a, Matrix<BFloat16 const> const& b,
                      Matrix<float> const& c) {
+  if constexpr (!on_host)
+    return team::matmul<float, BFloat16>(exec, a, Op::plain, b, Op::transposed, c, Into::overwrite, Precision::bf16);
   static thread_local std::vector<float> rows;
   Size const n = blocks::checked(a, Op::plain, b, Op::transposed, c);
   int const stride = blocks::split_length(n.terms);
