@@ -27,7 +27,8 @@ TEMPLATE_TEST_CASE("team matmul: every shape, transposition and accumulation equ
   double const unit = std::is_same_v<TestType, float> ? 0x1p-24 : 0x1p-53;
   struct {
     int m, n, k;
-  } const shapes[] = {{1, 1, 1}, {1, 17, 5}, {33, 65, 31}, {64, 64, 32}, {97, 33, 100}, {5, 600, 64}, {13, 7, 2100}, {3, 2, 0}};
+  } const shapes[] = {{1, 1, 1},     {1, 17, 5},   {33, 65, 31},  {64, 64, 32},
+                      {97, 33, 100}, {5, 600, 64}, {13, 7, 2100}, {3, 2, 0}};
   for (auto const [m, n, k] : shapes)
     for (Op const op_a : {Op::plain, Op::transposed})
       for (Op const op_b : {Op::plain, Op::transposed})
@@ -63,7 +64,8 @@ TEST_CASE("team matmul: large tiles and small ones, one thread a team or more, a
   View2<float> const whole("whole", rows, cols), part("part", 40, cols), wide("wide teams", 40, cols);
   auto const first = Matrix<float const>(a.data(), Kokkos::LayoutStride(40, terms, terms, 1));
   kernels::team::matmul<float, float>(Exec(), a, Op::plain, b, Op::plain, whole, Into::overwrite);
-  kernels::team::matmul<float, float>(Exec(), first, Op::plain, b, Op::plain, part, Into::overwrite, Precision::fp32, 1);
+  kernels::team::matmul<float, float>(Exec(), first, Op::plain, b, Op::plain, part, Into::overwrite, Precision::fp32,
+                                      1);
   kernels::team::matmul<float, float>(Exec(), first, Op::plain, b, Op::plain, wide, Into::overwrite, Precision::fp32,
                                       std::min(2, concurrency()));
   Exec().fence();
@@ -83,8 +85,7 @@ TEST_CASE("team matmul: reads and writes blocks of wider matrices and nothing be
   Exec().fence();
   reference::matmul<float>(inside(a, 30, 20), Op::plain, inside(b, 20, 10), Op::plain, expected);
   for (int i = 0; i < 30; ++i)
-    for (int j = 0; j < 40; ++j)
-      CHECK(std::abs(c(i, j) - (j >= 3 && j < 13 ? expected(i, j - 3) : 7.0f)) <= 1e-5f);
+    for (int j = 0; j < 40; ++j) CHECK(std::abs(c(i, j) - (j >= 3 && j < 13 ? expected(i, j - 3) : 7.0f)) <= 1e-5f);
 }
 
 TEST_CASE("team matmul: shapes that disagree are refused", "[matmul][team][error]") {

@@ -1,6 +1,7 @@
 #include "synthetic.hpp"
 
 #include <sextant/base/error.hpp>
+#include <sextant/report/findings.hpp>
 #include <sextant/report/table.hpp>
 #include <sextant/report/text.hpp>
 
@@ -111,6 +112,41 @@ TEST_CASE("for an accuracy the highest is best", "[report][table]") {
   for (auto& row : study.rows) row.metric = "accuracy";
   auto const comparison = compare(study);
   CHECK(comparison.rows[0].cells[0].mark == Mark::best);
+}
+
+TEST_CASE("arms of different tasks are not ranked against each other, and each meets the baseline of its own",
+          "[report][table]") {
+  auto study = tiny({{"rope / sort", "none", 1, 20, 0.5},
+                     {"nope / sort", "none", 1, 20, 0.9},
+                     {"rope / parity", "none", 1, 20, 0.4},
+                     {"nope / parity", "none", 1, 20, 0.3},
+                     {"fox / copy", "none", 1, 20, 1.0}});
+  for (auto& row : study.rows) row.probe = "accuracy", row.metric = "token", row.units = "1";
+  for (auto const& row : study.rows) {
+    RunView run;
+    run.id = row.run, run.status = "done", run.encoding = row.encoding, run.scaling = row.scaling;
+    run.asked = row.encoding.substr(row.encoding.rfind(' ') + 1);
+    study.runs.push_back(run);
+  }
+  auto const comparison = compare(study, {.baseline = "rope / sort", .probe = "accuracy"});
+  auto const mark = [&](std::size_t row) { return comparison.rows[row].cells[0].mark; };
+  CHECK(mark(0) == Mark::none);
+  CHECK(mark(1) == Mark::best);
+  CHECK(mark(2) == Mark::best);
+  CHECK(mark(3) == Mark::none);
+  CHECK(mark(4) == Mark::none);  // no rival
+  CHECK(comparison.rows[0].is_baseline);
+  CHECK(comparison.rows[1].baseline == "rope / sort");
+  CHECK(comparison.rows[2].is_baseline);
+  CHECK(comparison.rows[3].baseline == "rope / parity");
+  CHECK_THAT(*comparison.rows[3].cells[0].versus.difference, WithinRel(-0.1, 1e-12));
+  CHECK(comparison.rows[4].baseline.empty());
+  CHECK_THAT(to_terminal(results_table(comparison)),
+             ContainsSubstring("highest of its column, among the arms that answer the same."));
+  auto const findings = findings_of(comparison);
+  REQUIRE(findings.size() == 2);
+  CHECK(findings[0] == "sort. At 20 tokens, nope / sort has the highest accuracy (token): 0.900.");
+  CHECK(findings[1] == "parity. At 20 tokens, rope / parity has the highest accuracy (token): 0.400.");
 }
 
 TEST_CASE("an arm that lacks a seed or diverged is shown but never best", "[report][table]") {

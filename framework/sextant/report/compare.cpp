@@ -1,5 +1,6 @@
 #include <sextant/base/error.hpp>
 #include <sextant/report/compare.hpp>
+#include <sextant/report/rivals.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -69,11 +70,13 @@ Cell cell_of(StudyView const& study, Arm const& arm, Quantity const& quantity, s
   return cell;
 }
 
-void mark_column(Comparison& out, std::size_t column, CompareOptions const& options) {
+/// Of rows that are ranked against each other.
+void mark_column(Comparison& out, std::vector<std::size_t> const& rows, std::size_t column,
+                 CompareOptions const& options) {
   Cell* best = nullptr;
   int measured = 0;
-  for (auto& row : out.rows) {
-    Cell& cell = row.cells[column];
+  for (auto const row : rows) {
+    Cell& cell = out.rows[row].cells[column];
     measured += !cell.seeds.empty();
     if (!cell.complete) continue;
     bool const better = best && (out.lower_is_better ? *cell.summary.mean < *best->summary.mean
@@ -82,8 +85,8 @@ void mark_column(Comparison& out, std::size_t column, CompareOptions const& opti
   }
   if (!best || measured < 2) return;
   best->mark = Mark::best;
-  for (auto& row : out.rows) {
-    Cell& cell = row.cells[column];
+  for (auto const row : rows) {
+    Cell& cell = out.rows[row].cells[column];
     if (&cell == best || !cell.complete) continue;
     auto const difference = paired_cells(cell, *best, options.confidence, options.method);
     bool const equal = *cell.summary.mean == *best->summary.mean;
@@ -91,7 +94,7 @@ void mark_column(Comparison& out, std::size_t column, CompareOptions const& opti
   }
 }
 
-// The row that `row` is compared with: in its own study when that has it, else in the first study that does.
+// The row that `row` is compared with: in its own study when that has it, else in the first study that does; and asked the same.
 ComparisonRow const* baseline_of(Comparison const& out, ComparisonRow const& row, CompareOptions const& options) {
   ComparisonRow const* found = nullptr;
   for (auto const& other : out.rows) {
@@ -100,7 +103,7 @@ ComparisonRow const* baseline_of(Comparison const& out, ComparisonRow const& row
                          : other.arm.label() == options.baseline || other.label == options.baseline;
     if (hit && (!found || (other.study == row.study && found->study != row.study))) found = &other;
   }
-  return found;
+  return found ? counterpart(out, *found, row) : nullptr;
 }
 
 void compare_with_baseline(Comparison& out, CompareOptions const& options) {
@@ -130,6 +133,12 @@ void compare_with_baseline(Comparison& out, CompareOptions const& options) {
   auto const adjusted = statistics::holm(p);
   for (std::size_t i = 0; i < tested.size(); ++i) tested[i]->p_adjusted = adjusted[i];
   out.tests = static_cast<int>(p.size());
+}
+
+std::string asked_of(StudyView const& study, Arm const& arm) {
+  for (auto const& run : study.runs)
+    if (run.encoding == arm.encoding && !run.asked.empty()) return run.asked;
+  return "";
 }
 
 std::vector<std::string> failures_of(StudyView const& study, Arm const& arm) {
@@ -217,6 +226,7 @@ Comparison compare(std::span<StudyView const> studies, CompareOptions const& opt
       row.label = studies.size() > 1 ? out.studies[s] + ": " + arm.label() : arm.label();
       row.arm = arm;
       row.study = s;
+      row.asked = asked_of(studies[s], arm);
       row.failed = failures_of(studies[s], arm);
       for (auto const length : out.lengths) {
         Cell cell = cell_of(studies[s], arm, out.quantity, length, options);
@@ -226,7 +236,8 @@ Comparison compare(std::span<StudyView const> studies, CompareOptions const& opt
       out.rows.push_back(std::move(row));
     }
   }
-  for (std::size_t column = 0; column < out.lengths.size(); ++column) mark_column(out, column, options);
+  for (auto const& rivals : rivals_of(out))
+    for (std::size_t column = 0; column < out.lengths.size(); ++column) mark_column(out, rivals.rows, column, options);
   compare_with_baseline(out, options);
   return out;
 }

@@ -53,13 +53,15 @@ struct ComparisonRow {
   std::string label;  ///< arm, preceded by its study when there are several
   Arm arm;
   std::size_t study = 0;  ///< which of the given studies
+  std::string asked;      ///< as RunView has it
   bool is_baseline = false;
   std::string baseline;             ///< label of what this row is compared with; "" for nothing
   std::vector<std::string> failed;  ///< messages of this arm's failed runs
   std::vector<Cell> cells;          ///< one a length
 };
 
-/// Best of a column: the best mean among complete cells, where two arms were measured. Tied: complete cells whose paired difference to the best, over
+/// Best of a column: the best mean among complete cells of arms that were asked the same (rivals.hpp), where two of them were
+/// measured. Tied: complete cells whose paired difference to the best, over
 /// the seeds that both have, has an interval that holds zero.
 struct Comparison {
   Quantity quantity;

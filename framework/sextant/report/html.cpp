@@ -1,4 +1,5 @@
 #include <sextant/report/claims.hpp>
+#include <sextant/report/findings.hpp>
 #include <sextant/report/html.hpp>
 #include <sextant/report/html_page.hpp>
 #include <sextant/report/html_tables.hpp>
@@ -6,6 +7,7 @@
 #include <sextant/report/plots.hpp>
 #include <sextant/report/published.hpp>
 #include <sextant/report/reach.hpp>
+#include <sextant/report/rivals.hpp>
 #include <sextant/report/table.hpp>
 #include <sextant/report/text.hpp>
 
@@ -90,9 +92,10 @@ void differences(Page& page) {
   if (!any) return;
   std::string const base = default_baseline(page.study);
   char const* const better = page.comparison.lower_is_better ? "Negative is better than " : "Positive is better than ";
+  bool const several = rivals_of(page.comparison).size() > 1;
   auto const scope =
-      page.section("differences", cat({"Differences to ", base}),
-                   cat({"Each arm minus ", base,
+      page.section("differences", cat({"Differences to ", base, several ? " and its like" : ""}),
+                   cat({"Each arm minus ", base, several ? ", or the arm like it that answers the same" : "",
                         ", seed by seed. Arms that share text, batch and order read the same data under one seed, "
                         "so their difference is steadier than either value. ",
                         better, base, "."}));

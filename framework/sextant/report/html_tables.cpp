@@ -98,11 +98,6 @@ void notes_html(Xml& out, std::vector<std::string> const& notes) {
     out.text(note.substr(key));
   }
 }
-
-std::string list_of(std::vector<std::string> const& names) {
-  if (names.size() < 2) return names.empty() ? "" : names.front();
-  return cat({join({names.begin(), names.end() - 1}), " and ", names.back()});
-}
 }  // namespace
 
 void results_html(Xml& out, Comparison const& comparison, Looks const& looks) {
@@ -142,49 +137,6 @@ void differences_html(Xml& out, Comparison const& comparison, Looks const& looks
   }
   notes.insert(notes.end(), table.notes.begin(), table.notes.end());
   notes_html(out, notes);
-}
-
-std::vector<std::string> findings_of(Comparison const& comparison) {
-  std::vector<std::string> out;
-  if (comparison.lengths.empty()) return out;
-  int const decimals = decimals_of(comparison);
-  std::string const units = comparison.units.empty() ? "" : cat({" ", comparison.units});
-  std::size_t const last = comparison.lengths.size() - 1;
-  std::int64_t const longest = comparison.lengths[last];
-  std::vector<std::string> tied;
-  ComparisonRow const* best = nullptr;
-  for (auto const& row : comparison.rows) {
-    if (row.cells[last].mark == Mark::best) best = &row;
-    if (row.cells[last].mark == Mark::tied) tied.push_back(row.label);
-  }
-  if (best) {
-    std::string place = cat({"At ", grouped(longest), " tokens"});
-    if (comparison.trained_length && longest > *comparison.trained_length)
-      place += cat({", ",
-                    fixed(static_cast<double>(longest) / static_cast<double>(*comparison.trained_length),
-                          longest % *comparison.trained_length == 0 ? 0 : 1),
-                    " times the trained length"});
-    out.push_back(cat({place, ", ", best->label, " has the ", comparison.lower_is_better ? "lowest " : "highest ",
-                       comparison.quantity.metric, ": ", mean_text(best->cells[last].summary, decimals), units, "."}));
-    std::size_t const seeds = comparison.seeds.size();
-    std::string const how = seeds == 1 ? " exactly equal to it, for the one seed."
-                                       : cat({" not told apart from it by ", std::to_string(seeds), " seeds."});
-    if (!tied.empty()) out.push_back(cat({list_of(tied), tied.size() == 1 ? " is" : " are", how}));
-  }
-  if (!comparison.trained_length || longest <= *comparison.trained_length) return out;
-  auto const home = comparison.column_of(*comparison.trained_length);
-  if (!home) return out;
-  std::vector<std::pair<double, std::string>> change;
-  for (auto const& row : comparison.rows) {
-    auto const &from = row.cells[*home].summary.mean, &to = row.cells[last].summary.mean;
-    if (!row.arm.scaled() && from && to) change.emplace_back(*to - *from, row.label);
-  }
-  if (change.size() < 2) return out;
-  auto const [least, most] = std::minmax_element(change.begin(), change.end());
-  out.push_back(cat({"From ", grouped(*comparison.trained_length), " to ", grouped(longest), " tokens the ",
-                     comparison.quantity.metric, " of ", most->second, " changes by ", with_sign(most->first, decimals),
-                     " and that of ", least->second, " by ", with_sign(least->first, decimals), units, "."}));
-  return out;
 }
 
 }  // namespace sextant::report

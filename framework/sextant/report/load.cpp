@@ -99,11 +99,25 @@ void add_controls(Group const& run, std::vector<std::string>& controls) {
 }
 
 // Data and rows of the settings that a trained stage is named after.
-std::string lessons_of(Group const& config) {
-  auto const canonical = nlohmann::json::parse(config.attribute<std::string>("canonical", ""), nullptr, false);
+nlohmann::json canonical_of(Group const& config) {
+  return nlohmann::json::parse(config.attribute<std::string>("canonical", ""), nullptr, false);
+}
+
+std::string lessons_of(nlohmann::json const& canonical) {
   if (!canonical.is_object() || !canonical.contains("data") || !canonical.contains("train")) return "";
   auto const& train = canonical["train"];
   return nlohmann::json{canonical["data"], train.value("length", 0), train.value("rows", 0)}.dump();
+}
+
+/// The corpus and its tokens; or the task and its options, but for how long an example is and where its tokens stand.
+std::string asked_of(nlohmann::json const& canonical) {
+  if (!canonical.is_object() || !canonical.contains("data") || !canonical["data"].is_object()) return "";
+  auto const& data = canonical["data"];
+  if (!data.contains("task")) return nlohmann::json{data.value("corpus", ""), data.value("tokens", "")}.dump();
+  auto const& task = data["task"];
+  auto options = task.value("options", nlohmann::json::object());
+  for (char const* const place : {"lengths", "canvas"}) options.erase(place);
+  return nlohmann::json{task.value("use", ""), options}.dump();
 }
 
 RunView run_of(std::string const& id, Group const& group) {
@@ -117,7 +131,9 @@ RunView run_of(std::string const& id, Group const& group) {
   out.parents = group.attribute<std::vector<std::string>>("parents", {});
   if (Group const* const config = group.find_group("config")) {
     out.config = facts_of(*config);
-    out.lessons = lessons_of(*config);
+    auto const canonical = canonical_of(*config);
+    out.lessons = lessons_of(canonical);
+    out.asked = asked_of(canonical);
   }
   out.train = train_of(group);
   out.positions = positions_of(group);

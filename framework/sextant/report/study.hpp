@@ -76,6 +76,7 @@ struct RunView {
   std::vector<std::string> parents;
   Facts config;
   std::string lessons;  ///< what it was trained on, and in what rows: equal texts, equal lessons; empty when not known
+  std::string asked;    ///< the task or the text that it answers, at whatever lengths; empty when not known
   TrainCurve train;
   std::vector<PositionCurve> positions;
   std::vector<DepthGrid> depths;

@@ -1,4 +1,5 @@
 #include <sextant/base/error.hpp>
+#include <sextant/report/rivals.hpp>
 #include <sextant/report/table.hpp>
 #include <sextant/report/text.hpp>
 
@@ -48,7 +49,9 @@ std::vector<std::string> result_notes(Comparison const& comparison) {
       tied = tied || cell.mark == Mark::tied;
       unfinished = unfinished || !cell.complete;
     }
-  if (best) notes.push_back(cat({"● ", comparison.lower_is_better ? "lowest" : "highest", " of its column."}));
+  if (best)
+    notes.push_back(cat({"● ", comparison.lower_is_better ? "lowest" : "highest", " of its column",
+                         rivals_of(comparison).size() > 1 ? ", among the arms that answer the same." : "."}));
   if (tied)
     notes.emplace_back(comparison.seeds.size() < 2
                            ? "○ exactly equal to it."
