@@ -88,7 +88,7 @@ void round_to_bf16(Block<float const> x, int rows, int cols, BFloat16* to) {
     if constexpr (simd::has_pairs)
       for (constexpr int W = simd::width<float>; j + 2 * W <= cols; j += 2 * W) {
         auto const pairs = simd::pairs_along(simd::load(from + j), simd::load(from + j + W));
-        std::memcpy(to + j, &pairs, sizeof pairs);
+        std::memcpy(static_cast<void*>(to + j), &pairs, sizeof pairs);
       }
     for (; j < cols; ++j) to[j] = to_bfloat16(from[j]);
   }
