@@ -8,14 +8,43 @@ if(SEXTANT_PCH)
   configure_file(${CMAKE_BINARY_DIR}/pch/pch.cpp.in ${CMAKE_BINARY_DIR}/pch/pch.cpp COPYONLY)
 endif()
 
-# A target compiled with the shared precompiled header. `kind` keeps apart what is compiled with different flags.
-function(sextant_precompile target kind)
-  if(NOT SEXTANT_PCH OR SEXTANT_DEVICE)  # nvcc has none
-    return()
+# Rooms that read, judge and write words. Nobody waits for them to run, and -O1 takes off two fifths of their compile time.
+# What computes is optimised in full, so that its numbers do not hang on how it was built.
+set(sextant_calm_rooms advise claims dialect doctor plan report results spec)
+# Rooms that compile file by file: which loops of a kernel are inlined where must not hang on its neighbours.
+set(sextant_rooms_apart kernels encoding model)
+
+# A target's files compiled `SEXTANT_BATCH` at a time: most of what a file costs is the headers and the standard library's
+# templates that its neighbours need too. Names in unnamed namespaces are then one set for all files of a folder.
+function(sextant_batch target)
+  if(SEXTANT_BATCH GREATER 1 AND NOT SEXTANT_DEVICE)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${SEXTANT_BATCH})
   endif()
+endfunction()
+
+# A target compiled with the precompiled header of its kind, and with the kind's flags, which must be the header's too.
+# rooms: what computes; calm: what does not; cli and tests; plugins, and those that are wrong on purpose.
+function(sextant_compile_as kind target)
+  if(kind STREQUAL cli)  # optimising CLI11's inline functions would be most of the compile time
+    target_compile_options(${target} PRIVATE -O0)
+  elseif(kind MATCHES "calm|tests|wrong")
+    # With one rounding for a * b + c, as at -O3.
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O1
+      $<$<CXX_COMPILER_ID:GNU>:-fexpensive-optimizations>>)
+  endif()
+  if(SEXTANT_PCH AND NOT SEXTANT_DEVICE)  # nvcc has none
+    sextant_precompile(${target} ${kind})
+  endif()
+endfunction()
+
+function(sextant_precompile target kind)
   if(NOT TARGET sextant_pch_${kind})
     add_library(sextant_pch_${kind} OBJECT ${CMAKE_BINARY_DIR}/pch/pch.cpp)
-    if(kind STREQUAL plugins)  # GCC takes a precompiled header only where the definitions are the same
+    get_target_property(flags ${target} COMPILE_OPTIONS)
+    if(flags)
+      set_target_properties(sextant_pch_${kind} PROPERTIES COMPILE_OPTIONS "${flags}")
+    endif()
+    if(kind MATCHES "plugins|wrong")  # GCC takes a precompiled header only where the definitions are the same
       target_link_libraries(sextant_pch_${kind} PRIVATE sextant_flags Sextant::plugin)
     else()
       target_link_libraries(sextant_pch_${kind} PRIVATE sextant_flags sextant_common)
@@ -23,11 +52,11 @@ function(sextant_precompile target kind)
     target_include_directories(sextant_pch_${kind} PRIVATE ${sextant_root}/framework)
     set(headers <Kokkos_Core.hpp> <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <map> <memory> <optional>
       <span> <sstream> <string> <string_view> <vector>)
-    if(kind STREQUAL plugins)
+    if(kind MATCHES "plugins|wrong")
       set_target_properties(sextant_pch_${kind} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+      list(APPEND headers <sextant/plugin.hpp>)
     elseif(kind STREQUAL cli)
       target_link_libraries(sextant_pch_${kind} PRIVATE CLI11::CLI11)
-      target_compile_options(sextant_pch_${kind} PRIVATE -O0)
       list(APPEND headers <CLI/CLI.hpp> <fmt/format.h> <nlohmann/json.hpp>)
     elseif(kind STREQUAL tests)
       target_link_libraries(sextant_pch_${kind} PRIVATE Catch2::Catch2)
@@ -72,13 +101,18 @@ function(sextant_room name)
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE sextant_flags sextant_common ${room_LINKS})
   target_compile_definitions(${target} PRIVATE SEXTANT_VERSION="${PROJECT_VERSION}")
-  if(name STREQUAL cli)  # nothing here is hot, and optimising CLI11's inline functions in every file is most of its compile time
-    target_compile_options(${target} PRIVATE -O0)
-    sextant_precompile(${target} cli)
-  else()
-    sextant_precompile(${target} rooms)
-    set_property(GLOBAL APPEND PROPERTY sextant_objects $<TARGET_OBJECTS:sextant_${name}>)
+  if(NOT name IN_LIST sextant_rooms_apart)
+    sextant_batch(${target})
   endif()
+  if(name STREQUAL cli)
+    sextant_compile_as(cli ${target})
+    return()
+  elseif(name IN_LIST sextant_calm_rooms)
+    sextant_compile_as(calm ${target})
+  else()
+    sextant_compile_as(rooms ${target})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY sextant_objects $<TARGET_OBJECTS:sextant_${name}>)
 endfunction()
 
 # Sources of a room that Kokkos's nvcc_wrapper hands to the host's compiler; they include no header of Kokkos.
@@ -133,6 +167,7 @@ function(sextant_program)
   add_executable(sextant_cli ${CMAKE_CURRENT_SOURCE_DIR}/sextant/cli/main.cpp)
   set_target_properties(sextant_cli PROPERTIES OUTPUT_NAME sextant)
   target_link_libraries(sextant_cli PRIVATE sextant_flags sextant_common Sextant::sextant CLI11::CLI11)
+  sextant_compile_as(cli sextant_cli)
   if(TARGET sextant_cli_objects)
     target_link_libraries(sextant_cli PRIVATE sextant_cli_objects)
   endif()

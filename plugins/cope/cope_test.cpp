@@ -3,6 +3,7 @@
 using namespace sextant;
 using namespace sextant::test;
 
+namespace cope_test {
 namespace {
 RowSetting cope(int npos, bool emb_scaled = false) {
   return {.encoding = "cope", .options = {{"npos", std::int64_t{npos}}, {"emb_scaled", emb_scaled}}};
@@ -116,3 +117,4 @@ TEST_CASE("cope: one table for all heads of a layer, starting at zero", "[cope][
   CHECK((p[0].per_layer && !p[0].per_head));
   for (std::size_t i = 0; i < p[0].size(); ++i) CHECK(p[0].init(Stream(1, "e"), i) == 0);
 }
+}  // namespace cope_test

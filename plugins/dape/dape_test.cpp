@@ -3,6 +3,7 @@
 using namespace sextant;
 using namespace sextant::test;
 
+namespace dape_test {
 namespace {
 RowSetting dape(char const* base, int width = 5) {
   return {.encoding = "dape",
@@ -108,3 +109,4 @@ TEST_CASE("dape: a network a layer, starting as the released code does", "[dape]
   }
   CHECK(encoding_of("dape", {{"base", std::string("none")}})->parameters(heads_of(8)).size() == 4);
 }
+}  // namespace dape_test

@@ -7,6 +7,7 @@ using namespace sextant;
 using namespace sextant::test;
 using encoding::Tensors;
 
+namespace fire_test {
 namespace {
 constexpr int heads = 3, length = 11, width = 7;
 Options const options{{"width", std::int64_t{width}}, {"threshold", 6.5}};
@@ -136,3 +137,4 @@ TEST_CASE("fire: starts as the paper says, one network for all heads", "[fire][p
   CHECK((p[4].per_head && p[5].per_head));
   CHECK_FALSE((p[0].per_head || p[1].per_head || p[2].per_head || p[3].per_head));
 }
+}  // namespace fire_test

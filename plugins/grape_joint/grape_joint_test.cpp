@@ -5,6 +5,7 @@
 using namespace sextant;
 using namespace sextant::test;
 
+namespace grape_joint_test {
 namespace {
 constexpr int n = 6;  // d = 4, lifted by two
 using Matrix = std::array<std::array<double, n>, n>;
@@ -79,3 +80,4 @@ TEST_CASE("grape_joint: the lower block is unipotent and the bias composes", "[g
   CHECK(b(3, 3) == 0);
   CHECK_THAT(refusal_of(*joint, heads_of(1, 7)), Catch::Matchers::ContainsSubstring("expected an even number"));
 }
+}  // namespace grape_joint_test

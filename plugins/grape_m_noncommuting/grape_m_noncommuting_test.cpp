@@ -3,6 +3,7 @@
 using namespace sextant;
 using namespace sextant::test;
 
+namespace grape_m_noncommuting_test {
 namespace {
 Rows skew(double const* upper, std::size_t n) {
   Rows out(n * n, 0.0);
@@ -120,3 +121,4 @@ TEST_CASE("grape_m_noncommuting: an option of the other form is refused", "[grap
   CHECK_THAT(refusal_of(*encoding_of("grape_m_noncommuting", thin(9)), heads_of(1, 8)),
              Catch::Matchers::ContainsSubstring("rank is 9, expected at most head_dim 8"));
 }
+}  // namespace grape_m_noncommuting_test

@@ -3,6 +3,7 @@
 using namespace sextant;
 using namespace sextant::test;
 
+namespace llama3_test {
 namespace {
 std::shared_ptr<encoding::Scaling const> llama(double factor) {
   return scaling_of("llama3", {{"factor", factor}, {"original_length", 8192.0}});
@@ -40,3 +41,4 @@ TEST_CASE("llama3: a band without width is refused", "[llama3][R19]") {
                           ->check({.rotary_dim = 64, .trained_length = 8192}),
                       Catch::Matchers::ContainsSubstring("expected more than low_freq_factor, 1"));
 }
+}  // namespace llama3_test

@@ -3,6 +3,7 @@
 using namespace sextant;
 using namespace sextant::test;
 
+namespace local_rope_global_alibi_test {
 namespace {
 auto hybrid(int window, char const* beyond = "saturate", char const* from = "window") {
   return encoding_of(
@@ -70,3 +71,4 @@ TEST_CASE("local_rope_global_alibi: blocks take one branch exactly where all the
   CHECK(check_blocks(*hybrid(5), 24) == std::set<int>{0, 1, BranchRule::mixed});
   check_blocks_of_fractions(*hybrid(5, "nope"), 24);
 }
+}  // namespace local_rope_global_alibi_test

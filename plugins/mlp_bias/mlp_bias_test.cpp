@@ -5,6 +5,7 @@
 using namespace sextant;
 using namespace sextant::test;
 
+namespace mlp_bias_test {
 namespace {
 Options network(int width, int layers, bool log = true) {
   return {{"width", std::int64_t{width}}, {"layers", std::int64_t{layers}}, {"log", log}};
@@ -48,3 +49,4 @@ TEST_CASE("mlp_bias: one network for all heads, one output each", "[mlp_bias]") 
   CHECK_FALSE(p[0].per_head);
   CHECK(p[0].shape == std::vector<std::size_t>{1, 5 + 5 + 25 + 5 + 4 * 6});
 }
+}  // namespace mlp_bias_test

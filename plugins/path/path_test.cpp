@@ -5,6 +5,7 @@
 using namespace sextant;
 using namespace sextant::test;
 
+namespace path_test {
 namespace {
 /// Path with the gate numbers of the rig read as they are: gate 0 is beta, gate 1 the running sum of log forget gates.
 template <class T>
@@ -186,3 +187,4 @@ TEST_CASE("path: parameters are a bottleneck, a convolution and a gate; options 
   CHECK_THAT(refusal_of(*encoding_of("path", {{"gate_scaled", true}}), heads_of(2)),
              Catch::Matchers::ContainsSubstring("path.gate_scaled is true and path.forget is false"));
 }
+}  // namespace path_test

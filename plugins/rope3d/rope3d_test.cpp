@@ -3,6 +3,7 @@
 using namespace sextant;
 using namespace sextant::test;
 
+namespace rope3d_test {
 namespace {
 using List = std::vector<double>;
 using Word = std::string;
@@ -70,3 +71,4 @@ TEST_CASE("rope3d: a grid turns one number into frame, row and column", "[rope3d
   CHECK_THROWS_WITH(encoding_of("rope3d", {{"sections", List{1, 1, 1}}})->coordinates(5, p),
                     Catch::Matchers::ContainsSubstring("reads 3 coordinates of a position"));
 }
+}  // namespace rope3d_test

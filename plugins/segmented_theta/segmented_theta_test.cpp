@@ -3,6 +3,7 @@
 using namespace sextant;
 using namespace sextant::test;
 
+namespace segmented_theta_test {
 namespace {
 using List = std::vector<double>;
 Options const dims{{"seg_start", List{0, 3, 6}}, {"seg_base", List{1e4, 4e4, 2.5e5}}};
@@ -58,3 +59,4 @@ TEST_CASE("segmented_theta: segments that do not rise, or do not match, are refu
   CHECK_THAT(refused({1}, {9}), ContainsSubstring("begins with 1, expected pair 0"));
   CHECK_THAT(refused({0, 8}, {9, 9}), ContainsSubstring("expected a pair from 0 to 7"));
 }
+}  // namespace segmented_theta_test

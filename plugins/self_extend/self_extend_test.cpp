@@ -3,6 +3,7 @@
 using namespace sextant;
 using namespace sextant::test;
 
+namespace self_extend_test {
 namespace {
 auto extend(int group, int window) {
   return encoding_of("self_extend", {{"group", std::int64_t{group}}, {"window", std::int64_t{window}}});
@@ -64,3 +65,4 @@ TEST_CASE("self_extend: blocks take one branch exactly where all their pairs do"
   CHECK(check_blocks(*extend(3, 5), 24) == std::set<int>{0, 1, BranchRule::mixed});
   check_blocks_of_fractions(*extend(3, 5), 24);
 }
+}  // namespace self_extend_test

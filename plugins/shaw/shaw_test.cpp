@@ -3,6 +3,7 @@
 using namespace sextant;
 using namespace sextant::test;
 
+namespace shaw_test {
 namespace {
 RowSetting shaw(int max_rel, bool use_values = true) {
   return {.encoding = "shaw", .options = {{"max_rel", std::int64_t{max_rel}}, {"use_values", use_values}}};
@@ -103,3 +104,4 @@ TEST_CASE("shaw: fractions of a token are refused", "[shaw]") {
   setting.positions = {{0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4}};
   CHECK_THROWS_WITH(RowRig<double>(setting).attend(), Catch::Matchers::ContainsSubstring("expected whole positions"));
 }
+}  // namespace shaw_test

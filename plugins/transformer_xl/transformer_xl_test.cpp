@@ -3,6 +3,7 @@
 using namespace sextant;
 using namespace sextant::test;
 
+namespace transformer_xl_test {
 namespace {
 RowSetting xl(int rel_dim = 10) {
   return {.encoding = "transformer_xl", .options = {{"rel_dim", std::int64_t{rel_dim}}, {"base", 100.0}}};
@@ -101,3 +102,4 @@ TEST_CASE("transformer_xl: odd widths and fractions of a token are refused", "[t
   setting.positions = {{0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4}};
   CHECK_THROWS_WITH(RowRig<double>(setting).attend(), Catch::Matchers::ContainsSubstring("expected whole positions"));
 }
+}  // namespace transformer_xl_test

@@ -5,6 +5,7 @@
 using namespace sextant;
 using namespace sextant::test;
 
+namespace xpos_test {
 namespace {
 constexpr int dim = 6;
 
@@ -120,3 +121,4 @@ TEST_CASE("xpos: only distances count, and a slow fading is rope's plain product
 TEST_CASE("xpos: odd head widths are refused", "[xpos]") {
   CHECK_THAT(refusal_of(*encoding_of("xpos"), heads_of(1, 7)), Catch::Matchers::ContainsSubstring("head_dim is 7"));
 }
+}  // namespace xpos_test

@@ -3,6 +3,7 @@
 using namespace sextant;
 using namespace sextant::test;
 
+namespace yarn_test {
 namespace {
 /// Frequency over plain frequency for Llama 2's heads: width 128, base 10000, 4096 tokens.
 double ratio(encoding::Scaling const& yarn, int pair) {
@@ -81,3 +82,4 @@ TEST_CASE("yarn: bands lie where the original length puts them", "[yarn][R12]") 
   CHECK(at(46) == Catch::Approx(1.6669018e-4).epsilon(1e-6));
   CHECK(at(63) == Catch::Approx(1.4434775e-5).epsilon(1e-6));
 }
+}  // namespace yarn_test

@@ -13,6 +13,7 @@
 using namespace sextant;
 using check::Verdict;
 
+namespace verify_test {
 namespace {
 std::string data(std::string const& name) { return std::string(std::getenv("SEXTANT_TEST_DATA")) + "/" + name; }
 
@@ -194,3 +195,4 @@ TEST_CASE("verify: files it cannot use are refused with their name and what was 
   results::write_file(scratch / "other.h5", other);
   CHECK_THAT(message_of(scratch / "other.h5"), Catch::Matchers::ContainsSubstring("format is something"));
 }
+}  // namespace verify_test

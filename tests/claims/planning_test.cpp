@@ -8,7 +8,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cmath>
 
-namespace sextant {
+namespace sextant::planning_test {
 namespace {
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::WithinRel;
@@ -106,4 +106,4 @@ TEST_CASE("planning: what no seeds can show, and what a study cannot tell, is sa
   CHECK_THAT(one(claim(loss_of("fox") + " < 1"), exact(0, 1)).reason, ContainsSubstring("has not been measured"));
 }
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::planning_test

@@ -13,6 +13,7 @@ using namespace sextant;
 using test::holds;
 using test::sextant_program;
 
+namespace search_test {
 namespace {
 std::string data(std::string const& name) { return test::data_file("pretrained/" + name); }
 /// Prose of which every word was seen, as many bytes as a tiny model needs.
@@ -134,3 +135,4 @@ TEST_CASE("cli: a folder with config, weights and tokenizer is shown, tokenised,
   CHECK(silent.status == 2);
   CHECK(holds(silent.output, "`extend` reads text, and the folder has no tokenizer.json"));
 }
+}  // namespace search_test

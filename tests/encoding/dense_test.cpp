@@ -13,6 +13,7 @@ using test::CloseTo;
 using test::Rig;
 using test::Setting;
 
+namespace dense_test {
 namespace {
 using List = std::vector<double>;
 using Word = std::string;
@@ -136,3 +137,4 @@ TEST_CASE("maps: several coordinates are refused where a position is one number"
     CHECK_THROWS_WITH(Rig(s).logits(), Catch::Matchers::ContainsSubstring(Word(name) + ".grid"));
   }
 }
+}  // namespace dense_test

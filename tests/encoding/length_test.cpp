@@ -11,6 +11,7 @@ using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
 using encoding::Choice;
 
+namespace length_test {
 namespace {
 using List = std::vector<double>;
 
@@ -268,3 +269,4 @@ TEST_CASE("length: a scaling behind one that keeps tokens acts on them by the la
   }
   CHECK(at(2).attention_factor == 1);
 }
+}  // namespace length_test

@@ -14,6 +14,7 @@ using test::CloseTo;
 using test::Rig;
 using test::Setting;
 
+namespace path_terms_test {
 namespace {
 std::vector<encoding::PositionChoice> choices() {
   encoding::Options const strong{{"scale_base", 3.0}};
@@ -179,3 +180,4 @@ TEST_CASE("path terms: what cannot be combined is refused with both names or the
       "direct_sum", {{"shares", std::vector<double>{1, 1}}}, {{"path", {}, {}}, {"rope", {}, {}}}};
   CHECK_THAT(refusal(test::sum({split})), Catch::Matchers::ContainsSubstring("give it heads instead"));
 }
+}  // namespace path_terms_test

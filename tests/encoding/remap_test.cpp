@@ -15,6 +15,7 @@ using test::CloseTo;
 using test::Rig;
 using test::Setting;
 
+namespace remap_test {
 namespace {
 /// A method as the sheet defines it: the distance that a pair counts as (none: it is hidden), and what its logit gains.
 struct Method {
@@ -243,3 +244,4 @@ TEST_CASE("remap: heads of one method stand beside heads of another", "[encoding
   for (std::size_t at = 0; at < both.size(); ++at)
     REQUIRE(both[at] == Catch::Approx(at / head % 4 < 2 ? first[at] : last[at]).margin(1e-12));
 }
+}  // namespace remap_test

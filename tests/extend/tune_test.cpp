@@ -16,6 +16,7 @@ using namespace sextant;
 using namespace sextant::extend;
 using test::sextant_program;
 
+namespace tune_test {
 namespace {
 std::string tiny_llama() { return test::data_file("pretrained/tiny_llama.gguf"); }
 
@@ -211,3 +212,4 @@ TEST_CASE("extend: killed while it tunes and resumed, a study ends with the same
   CHECK(results::summary(results::compare_numbers(folder / "whole" / "study.h5", folder / "killed" / "study.h5")) ==
         "");
 }
+}  // namespace tune_test

@@ -16,6 +16,7 @@ using kernels::Into;
 using kernels::Matrix;
 using kernels::Op;
 
+namespace matmul_bf16_test {
 namespace {
 View2<BFloat16> stored(View2<float> const& x) {
   View2<BFloat16> const out("stored", x.extent(0), x.extent(1));
@@ -159,3 +160,4 @@ TEST_CASE("bf16: one, two and four threads give the same bits", "[matmul][bf16][
   CHECK(digests[0] == digests[1]);
   CHECK(digests[0] == digests[2]);
 }
+}  // namespace matmul_bf16_test

@@ -7,6 +7,7 @@
 using namespace sextant;
 using namespace sextant::kernels;
 
+namespace norm_test {
 namespace {
 constexpr int rows = 133, width = 37;  // neither divides a block nor a vector
 
@@ -115,3 +116,4 @@ TEST_CASE("norm: a gain of the wrong width is named", "[norm][error]") {
   CHECK_THROWS_WITH(norm_forward<float>(Exec(), norm, as_groups(x), as_groups(x), stats),
                     "norm: gain has 7 entries, expected the width 8");
 }
+}  // namespace norm_test

@@ -6,6 +6,7 @@
 using namespace sextant;
 using namespace sextant::model;
 
+namespace length_test {
 namespace {
 constexpr int vocabulary = 13, trained = 64;
 encoding::Choice const rope{"rope", {}, {}};
@@ -270,3 +271,4 @@ TEST_CASE("scalings: gradients agree with differences where a scaling sharpens q
     CHECK(slope == Catch::Approx(difference).epsilon(1e-6));
   }
 }
+}  // namespace length_test

@@ -10,6 +10,7 @@ using namespace sextant;
 using namespace sextant::model;
 using inspect::Composition;
 
+namespace pairs_test {
 namespace {
 constexpr int length = 12;
 
@@ -107,3 +108,4 @@ TEST_CASE("pairs: every two encodings that may share a head's channels train wit
 TEST_CASE("pairs: every two encodings that may share the heads train with the right gradient", "[model][pairs]") {
   check_combinations(Composition::heads, GENERATE(0, 1), 2);
 }
+}  // namespace pairs_test

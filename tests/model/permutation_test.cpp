@@ -9,6 +9,7 @@
 
 using namespace sextant;
 
+namespace permutation_test {
 namespace {
 
 constexpr int tokens = 24, vocabulary = 13;
@@ -76,3 +77,4 @@ TEST_CASE("order: every encoding but nope breaks the symmetry", "[model][law]") 
     CHECK(order_seen(choice_of(plugin), false) > 1e-3);
   }
 }
+}  // namespace permutation_test

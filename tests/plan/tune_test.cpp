@@ -9,7 +9,7 @@
 
 #include <map>
 
-namespace sextant {
+namespace sextant::tune_test {
 namespace {
 using Catch::Matchers::ContainsSubstring;
 using plan::Plan;
@@ -118,4 +118,4 @@ TEST_CASE("plan: memory that is short makes forward passes run twice, and names 
   CHECK(tight.train[0].cost.bytes < roomy.train[0].cost.bytes);
   CHECK(tight.train[0].cost.flop > 1.3 * roomy.train[0].cost.flop);
 }
-}  // namespace sextant
+}  // namespace sextant::tune_test

@@ -14,6 +14,7 @@ using namespace sextant;
 using namespace sextant::report;
 using Catch::Approx;
 
+namespace reach_test {
 namespace {
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
@@ -135,3 +136,4 @@ TEST_CASE("plots: the effective length is drawn as rises, and pairs as differenc
       CHECK(panel.value[r * n + c] == Approx(plain).margin(1e-9));
     }
 }
+}  // namespace reach_test

@@ -124,7 +124,7 @@ TEST_CASE("arms of different tasks are not ranked against each other, and each m
   for (auto& row : study.rows) row.probe = "accuracy", row.metric = "token", row.units = "1";
   for (auto const& row : study.rows) {
     RunView run;
-    run.id = row.run, run.status = "done", run.encoding = row.encoding, run.scaling = row.scaling;
+    run.id = row.run, run.seed = row.seed, run.status = "done", run.encoding = row.encoding, run.scaling = row.scaling;
     run.asked = row.encoding.substr(row.encoding.rfind(' ') + 1);
     study.runs.push_back(run);
   }

@@ -7,6 +7,7 @@
 
 using namespace sextant;
 
+namespace documents_test {
 namespace {
 
 std::vector<double> values_of(fs::path const& study) {
@@ -65,3 +66,4 @@ TEST_CASE("plan: a corpus of one document cannot hold any out, and says where th
   CHECK(refused.output.find("whole documents cannot be held out of 1 document") != std::string::npos);
   CHECK(refused.output.find("data.corpus") != std::string::npos);
 }
+}  // namespace documents_test

@@ -22,6 +22,7 @@ using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Catch::Matchers::WithinAbs;
 
+namespace repetition_test {
 namespace {
 constexpr int length = 29, vocabulary = test::tiny_vocabulary;
 
@@ -341,3 +342,4 @@ TEST_CASE("run: repetition has the same bits on one thread and two, and whatever
     CHECK(greedy(all, id) > 0);
   }
 }
+}  // namespace repetition_test

@@ -9,7 +9,7 @@
 
 #include "support/temp_folder.hpp"
 
-namespace sextant {
+namespace sextant::claims_test {
 namespace {
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -215,4 +215,4 @@ TEST_CASE("reference: the resolved text of a spec reads back to the same numbers
   CHECK(read(item("lm_loss.mean @ 64 {encoding=rope} < 2")).resolved.find("reference") == std::string::npos);
 }
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::claims_test

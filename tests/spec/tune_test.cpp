@@ -11,7 +11,7 @@
 
 #include <regex>
 
-namespace sextant {
+namespace sextant::tune_test {
 namespace {
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -169,4 +169,4 @@ claims:
   refused("{amount=10 %, tune.scalin=linear}", "did you mean tune.scaling?");
   refused("{amount=none, tune.scaling=linear}", "together with what stands before, expected no tune.scaling");
 }
-}  // namespace sextant
+}  // namespace sextant::tune_test

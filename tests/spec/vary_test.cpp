@@ -7,7 +7,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-namespace sextant {
+namespace sextant::vary_test {
 namespace {
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -145,4 +145,4 @@ TEST_CASE("vary: labels that would be confused, and conditions that can never ho
           "f:11:60: train.schedule.warmup is 200");
 }
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::vary_test

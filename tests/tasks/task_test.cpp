@@ -16,6 +16,7 @@ using namespace sextant::tasks;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
+namespace task_test {
 namespace {
 constexpr int begin = 1, ask = 2, first = 3;  // docs/tasks.md
 
@@ -320,3 +321,4 @@ TEST_CASE("passkey: the words stand at their depth, the question and the answer 
   CHECK_THAT(passkey_told(48213), ContainsSubstring("48213"));
   CHECK(passkey_answer(48213) == " 48213");
 }
+}  // namespace task_test

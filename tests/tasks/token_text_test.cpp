@@ -14,6 +14,7 @@ using namespace sextant;
 using namespace sextant::tasks;
 using tokens::Tokenizer;
 
+namespace token_text_test {
 namespace {
 /// Documents of hard strings, some of them long.
 Corpus hard_corpus() {
@@ -157,3 +158,4 @@ TEST_CASE("token text: bytes as tokens and the vocabulary of bytes are the bytes
   CHECK(made.vocabulary == 256);
   CHECK(made.token_bytes == plain.token_bytes);
 }
+}  // namespace token_text_test

@@ -36,7 +36,7 @@ std::vector<double> norms(std::vector<double> const& x, std::size_t channels) {
   return out;
 }
 
-bool lifts(Exam const& exam, Trial const& trial) {
+bool lifts_channels(Exam const& exam, Trial const& trial) {
   encoding::Position const position(trial.choice, exam.registry(), trial.shape());
   return std::any_of(position.terms().begin(), position.terms().end(),
                      [](auto const& term) { return term.encoding->lifted(term.shape) != term.shape.head_dim; });
@@ -90,7 +90,8 @@ void check_orthogonal(Exam& exam) {
 
 void check_group(Exam& exam) {
   on_claimed(exam, "group", [&](Trial const& trial) {
-    if (lifts(exam, trial)) return exam.not_applicable("it maps to more channels, so it cannot be applied twice");
+    if (lifts_channels(exam, trial))
+      return exam.not_applicable("it maps to more channels, so it cannot be applied twice");
     auto const turned = [&](double position, Probe<double>::Turned const* before) {
       Probe<double> probe(exam.on(standing_at(trial, position)), exam.registry());
       if (before) probe.q.values = before->q, probe.k.values = before->k;

@@ -10,7 +10,7 @@
 
 namespace sextant::check {
 namespace {
-std::string number(double value) { return value == 0 ? "0" : fmt::format("{:.2e}", value); }
+std::string figure(double value) { return value == 0 ? "0" : fmt::format("{:.2e}", value); }
 
 nlohmann::ordered_json json_of(double value) {
   if (std::isfinite(value)) return value;
@@ -44,8 +44,8 @@ std::string Conformance::table() const {
   for (auto const& f : findings) {
     bool const figures = f.measured && f.outcome != Outcome::not_claimed;
     std::string line =
-        fmt::format("{:<23} {:<15} {:>9}  {:>9}  {}", f.check, word(f.outcome), figures ? number(f.worst) : "-",
-                    figures ? number(f.bound) : "-", f.outcome == Outcome::fail ? "" : f.note);
+        fmt::format("{:<23} {:<15} {:>9}  {:>9}  {}", f.check, word(f.outcome), figures ? figure(f.worst) : "-",
+                    figures ? figure(f.bound) : "-", f.outcome == Outcome::fail ? "" : f.note);
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
     if (f.outcome != Outcome::fail) continue;

@@ -43,7 +43,7 @@ EncodingCase fox(Parameters const& from) {
   return out;
 }
 
-Choice segmented(Parameters const& from) {
+Choice segmented_axis(Parameters const& from) {
   std::string const axis = from.word("axis", "dims");
   Options options{{"axis", axis}, {"layout", from.word("layout", "half")}, {"seg_start", from.list("seg_start")}};
   if (auto const rate = from.list("seg_rate"); !rate.empty()) options["seg_rate"] = rate;
@@ -161,7 +161,7 @@ std::optional<EncodingCase> plain_case(CaseInput const& in) {
     out = alone(split("heads", turned, heads - turned, {rope_choice(from), {"alibi", {}, {}}}));
     out.choice.encodings[0].options["slope_set"] = from.word("slope_set", "subset");
   } else if (method == "segmented_theta") {
-    out = alone(segmented(from));
+    out = alone(segmented_axis(from));
   } else if (method == "yarn_temperature") {
     out = yarn_temperature(from, head_dim);
   } else {

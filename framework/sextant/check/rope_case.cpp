@@ -16,7 +16,7 @@ int head_dim_of(Parameters const& params) {
   return width / heads;
 }
 
-Choice segmented(Parameters const& params, int rotary_dim, std::string const& layout) {
+Choice segmented_pairs(Parameters const& params, int rotary_dim, std::string const& layout) {
   auto const pairs = params.list("segment_pairs"), thetas = params.list("segment_thetas");
   expect(!pairs.empty() && pairs.size() == thetas.size(), "segment_pairs has ", pairs.size(),
          " entries and segment_thetas ", thetas.size(), ", expected as many, at least one");
@@ -47,7 +47,7 @@ std::optional<RopeCase> rope_case(std::string const& method, Parameters const& p
   out.length = params.number("seq_len", 0);
   if (method == "segmented_theta") {
     double const share = params.number("partial_rotary_factor", 1);
-    out.choice.encodings = {segmented(params, static_cast<int>(out.head_dim * share), layout)};
+    out.choice.encodings = {segmented_pairs(params, static_cast<int>(out.head_dim * share), layout)};
     params.allow({"rope_type", "type", "rope_theta", "max_position_embeddings"});
     params.expect_all_known();
     return out;

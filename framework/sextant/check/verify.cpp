@@ -52,7 +52,7 @@ void verify_hdf5(std::string const& path, encoding::Registry const& registry, Ve
   }
 }
 
-std::string number(double value) {
+std::string short_number(double value) {
   if (value == 0) return "0";
   return std::isfinite(value) ? fmt::format("{:.2e}", value) : fmt::format("{}", value);
 }
@@ -123,8 +123,8 @@ std::string VerifyReport::table(bool errors_only) const {
     if (errors_only && c.verdict == Verdict::pass) continue;
     bool const measured = !c.what.empty();
     out += fmt::format("{:<{}}  {:<{}}  {:>9}  {:>9}  {}{}\n", c.name, name, c.what, what,
-                       measured ? number(c.error) : "-", measured ? number(c.tolerance) : "-", word(c.verdict),
-                       c.note.empty() ? "" : "  " + c.note);
+                       measured ? short_number(c.error) : "-", measured ? short_number(c.tolerance) : "-",
+                       word(c.verdict), c.note.empty() ? "" : "  " + c.note);
   }
   out += fmt::format("{}: {} cases, {} passed, {} failed, {} missing\n", file, cases.size(), count(Verdict::pass),
                      count(Verdict::fail), count(Verdict::missing));

@@ -56,7 +56,7 @@ void compare(char const* precision, results::Group const& group, Quantities cons
   }
 }
 
-void check_case(results::Group const& group, encoding::Registry const& registry, VerifyCase& out) {
+void check_encoding(results::Group const& group, encoding::Registry const& registry, VerifyCase& out) {
   Parameters const options = options_of(group);
   Worst worst;
   if (out.method == "alibi_slope_table" || out.method == "t5_bucket_table") {
@@ -88,7 +88,7 @@ void check_case(results::Group const& group, encoding::Registry const& registry,
 
 void verify_encodings(results::Group const& file, encoding::Registry const& registry, VerifyReport& report) {
   add_group_cases(file, report,
-                  [&](results::Group const& group, VerifyCase& out) { check_case(group, registry, out); });
+                  [&](results::Group const& group, VerifyCase& out) { check_encoding(group, registry, out); });
 }
 
 }  // namespace sextant::check

@@ -53,7 +53,7 @@ void turn(char const* precision, RopeCase const& made, encoding::Registry const&
            ", the file has ", group.attribute<int>("rotary_dim"));
 }
 
-void check_case(results::Group const& group, encoding::Registry const& registry, VerifyCase& out) {
+void check_rotation(results::Group const& group, encoding::Registry const& registry, VerifyCase& out) {
   Parameters const params(nlohmann::json::parse(group.attribute<std::string>("params", std::string("{}"))));
   auto const made =
       rope_case(out.method, params, group.attribute<std::string>("layout", std::string("half")), registry);
@@ -71,7 +71,7 @@ void check_case(results::Group const& group, encoding::Registry const& registry,
 
 void verify_rotation(results::Group const& file, encoding::Registry const& registry, VerifyReport& report) {
   add_group_cases(file, report,
-                  [&](results::Group const& group, VerifyCase& out) { check_case(group, registry, out); });
+                  [&](results::Group const& group, VerifyCase& out) { check_rotation(group, registry, out); });
 }
 
 }  // namespace sextant::check

@@ -11,12 +11,12 @@
 
 namespace sextant::cli {
 namespace {
-struct Arguments {
+struct AdviseArguments {
   std::string trained, target, budget = "0%", task = "any", memory, base;
   advise::Wish wish;
 };
 
-double number(std::string const& text, char const* option) {
+double number_from(std::string const& text, char const* option) {
   auto const found = spec::parse_number(text);
   expect(found.has_value(), "advise: ", option, " is ", text, ", expected a number");
   return spec::as_double(*found);
@@ -25,24 +25,24 @@ double number(std::string const& text, char const* option) {
 // 2% or 0.02.
 double share(std::string const& text) {
   bool const percent = text.ends_with('%');
-  return number(percent ? text.substr(0, text.size() - 1) : text, "--budget") / (percent ? 100 : 1);
+  return number_from(percent ? text.substr(0, text.size() - 1) : text, "--budget") / (percent ? 100 : 1);
 }
 
-double bytes(std::string const& text) {
+double bytes_from(std::string const& text) {
   auto const amount = spec::parse_quantity(text);
   auto const unit = amount ? spec::bytes_in(amount->unit) : std::nullopt;
   expect(unit.has_value(), "advise: --memory is ", text, ", expected an amount such as 8GiB");
   return spec::as_double(amount->number) * *unit;
 }
 
-void run(Arguments& a, Context& context) {
+void run_advise(AdviseArguments& a, Context& context) {
   Session const kokkos(context.threads);
-  a.wish.trained = number(a.trained, "--trained");
-  a.wish.target = number(a.target, "--to");
+  a.wish.trained = number_from(a.trained, "--trained");
+  a.wish.target = number_from(a.target, "--to");
   a.wish.budget = share(a.budget);
   a.wish.task = advise::task_of(a.task);
-  if (!a.memory.empty()) a.wish.memory = bytes(a.memory);
-  if (!a.base.empty()) a.wish.base = number(a.base, "--base");
+  if (!a.memory.empty()) a.wish.memory = bytes_from(a.memory);
+  if (!a.base.empty()) a.wish.base = number_from(a.base, "--base");
   a.wish.cache.head_width = a.wish.head_width;
   auto const advice = advise::advise(a.wish, context.registry());
   fmt::print("{}", context.json ? advise::advice_json(advice).dump(2) + "\n" : advise::advice_text(advice));
@@ -58,7 +58,7 @@ void add_advise(CLI::App& app, Context& context) {
        "advise --trained 4096 --to 32768 --task retrieval --base 10000 --head-width 128",
        "advise --trained 8192 --to 131072 --memory 8GiB --layers 32 --kv-heads 8 --head-width 128 --json",
        "advise --from-scratch --trained 512 --to 4096 --task algorithmic"});
-  auto const a = std::make_shared<Arguments>();
+  auto const a = std::make_shared<AdviseArguments>();
   command->add_option("--trained", a->trained, "tokens the model is trained at, or will be")
       ->type_name("N")
       ->required();
@@ -75,7 +75,7 @@ void add_advise(CLI::App& app, Context& context) {
   command->add_option("--base", a->base, "theta of the model's rotation")->type_name("X");
   command->add_flag("--from-scratch", a->wish.from_scratch, "the model is yet to be trained, at --trained tokens");
   takes_json(command, context);
-  command->callback([a, &context] { run(*a, context); });
+  command->callback([a, &context] { run_advise(*a, context); });
 }
 
 }  // namespace sextant::cli

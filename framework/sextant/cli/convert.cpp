@@ -18,7 +18,7 @@ using dialect::Comparison;
 using dialect::Translation;
 using nlohmann::json;
 
-struct Arguments {
+struct ConvertArguments {
   std::string from, to, file;
   dialect::Given given;
   bool explain = false;
@@ -26,7 +26,7 @@ struct Arguments {
 
 double wavelength(double inv_freq) { return 2 * std::numbers::pi / inv_freq; }
 
-void print_side(Comparison const& side, Arguments const& a) {
+void print_side(Comparison const& side, ConvertArguments const& a) {
   std::size_t const n = side.read.inv_freq.size(), shown = std::min<std::size_t>(n, 16);
   fmt::print("\n{}in rows of {:.0f} tokens; cos and sin times {:.7g} | {:.7g}\n",
              side.kind.empty() ? "" : side.kind + ", ", side.length, side.read.attention_factor,
@@ -70,7 +70,7 @@ json json_of(Comparison const& side) {
   return {{"layers", side.kind}, {"length", side.length}, {"read", one(side.read)}, {"written", one(side.written)}};
 }
 
-void run(Arguments const& a, Context& context) {
+void run_convert(ConvertArguments const& a, Context& context) {
   std::string const text =
       a.file == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : read_file(a.file);
   std::string const source = a.file == "-" ? "standard input" : a.file;
@@ -105,7 +105,7 @@ void add_convert(CLI::App& app, Context& context) {
       {"convert --from hf config.json --to llamacpp", "convert --from hf config.json --to sextant --explain",
        "convert --from llamacpp flags.txt --to vllm --base 1000000 --trained 32768",
        "convert --from sextant spec.yaml --to gguf --head-width 64 --arch qwen2 --json"});
-  auto const a = std::make_shared<Arguments>();
+  auto const a = std::make_shared<ConvertArguments>();
   std::string names;
   for (auto const& one : dialect::dialects()) names += fmt::format("\n{:>38}{:<9} {}", "", one.name, one.what);
   command->add_option("--from", a->from, "dialect of FILE, one of" + names)->type_name("DIALECT")->required();
@@ -121,7 +121,7 @@ void add_convert(CLI::App& app, Context& context) {
   command->add_option("--arch", a->given.architecture, "architecture that GGUF keys begin with")->type_name("NAME");
   command->add_flag("--explain", a->explain, "show frequencies, wavelengths and magnitudes of both sides");
   takes_json(command, context);
-  command->callback([a, &context] { run(*a, context); });
+  command->callback([a, &context] { run_convert(*a, context); });
 }
 
 }  // namespace sextant::cli

@@ -12,7 +12,7 @@
 
 namespace sextant::cli {
 namespace {
-struct Arguments {
+struct DoctorArguments {
   std::string file, angles;
   doctor::Circumstances circumstances;
 };
@@ -27,7 +27,7 @@ std::optional<inspect::Format> format_of(std::string const& name) {
   fail("doctor: --angles is ", name, ", expected one of ", join(names), did_you_mean(name, names));
 }
 
-void run(Arguments& a, Context& context) {
+void run_doctor(DoctorArguments& a, Context& context) {
   Session const kokkos(context.threads);
   a.circumstances.angles = format_of(a.angles);
   a.circumstances.models = run::models_of(context.registry(), tasks::default_cache());
@@ -42,7 +42,7 @@ void add_doctor(CLI::App& app, Context& context) {
       app, "doctor", "Name what is wrong with position encodings in a spec, a config.json, a GGUF model or a study",
       {"doctor experiments/quickstart", "doctor config.json --angles bf16", "doctor model.gguf --config config.json",
        "doctor results/quickstart/study.h5 --json"});
-  auto const a = std::make_shared<Arguments>();
+  auto const a = std::make_shared<DoctorArguments>();
   command->add_option("file", a->file, "a spec (or its folder), a config.json, a .gguf model, a study.h5")->required();
   command->add_option("--config", a->circumstances.config, "config.json that a GGUF model must agree with")
       ->type_name("FILE");
@@ -57,7 +57,7 @@ void add_doctor(CLI::App& app, Context& context) {
       ->add_option("--trained", a->circumstances.given.trained_length, "trained length, where the file does not say it")
       ->check(CLI::Range(2, 1 << 30));
   takes_json(command, context);
-  command->callback([a, &context] { run(*a, context); });
+  command->callback([a, &context] { run_doctor(*a, context); });
 }
 
 }  // namespace sextant::cli

@@ -24,7 +24,7 @@ namespace {
 using encoding::Choice;
 using encoding::Role;
 
-struct Arguments {
+struct ExtendArguments {
   std::string model, output;
   Texts texts;
   std::vector<std::string> with, lengths;
@@ -63,7 +63,7 @@ std::vector<Choice> scaling_of(std::string const& text, encoding::Registry const
   return choices_of(written, Role::scaling, "--with", registry);
 }
 
-extend::Settings settings_of(Arguments const& a, int trained) {
+extend::Settings settings_of(ExtendArguments const& a, int trained) {
   extend::Settings out;
   out.tail = a.tail, out.depths = a.depths, out.rows = a.rows;
   int const to = a.to.empty() ? 2 * trained : token_count(a.to, "extend: --to");
@@ -76,7 +76,7 @@ extend::Settings settings_of(Arguments const& a, int trained) {
 }
 
 /// Every document of the corpus but those that are measured, by name or by text.
-std::vector<extend::Document> tuning_documents(Arguments const& a, extend::Subject const& subject,
+std::vector<extend::Document> tuning_documents(ExtendArguments const& a, extend::Subject const& subject,
                                                tokens::Tokenizer const& tokenizer,
                                                std::vector<extend::Document> const& measured, int length) {
   std::string const name = a.tune_on.empty() ? a.texts.corpus : a.tune_on;
@@ -107,7 +107,7 @@ nlohmann::json facts_of_tuning(extend::Tuning const& tuning) {
           {"documents", names_of(tuning.documents)}};
 }
 
-std::optional<extend::Tuning> tuning_of(Arguments const& a, extend::Subject const& subject,
+std::optional<extend::Tuning> tuning_of(ExtendArguments const& a, extend::Subject const& subject,
                                         tokens::Tokenizer const& tokenizer,
                                         std::vector<extend::Document> const& measured, int longest) {
   if (a.tune.empty()) return {};
@@ -124,7 +124,7 @@ std::optional<extend::Tuning> tuning_of(Arguments const& a, extend::Subject cons
   return out;
 }
 
-void run(Arguments const& a, Context& context) {
+void run_extend(ExtendArguments const& a, Context& context) {
   Session const kokkos(context.threads);
   Exec const exec;
   std::string const started = results::now_iso8601();
@@ -183,7 +183,7 @@ void add_extend(CLI::App& app, Context& context) {
        "extend smollm2 --text book.txt --with ntk --depths 0 --rows 0 --json",
        "extend smollm2 --corpus faq --with linear,yarn --to 16384 --claims claims.yaml",
        "extend smollm2 --corpus faq --documents 4 --with linear,yarn --to 16384 --tune 2e6 --tune-length 4096"});
-  auto const a = std::make_shared<Arguments>();
+  auto const a = std::make_shared<ExtendArguments>();
   command
       ->add_option(
           "model", a->model,
@@ -242,7 +242,7 @@ void add_extend(CLI::App& app, Context& context) {
   command->add_option("-o,--output", a->output, "folder of the study (default: results/extend-NAME)");
   command->add_flag("--quiet", a->quiet, "no progress");
   takes_json(command, context);
-  command->callback([a, &context] { run(*a, context); });
+  command->callback([a, &context] { run_extend(*a, context); });
 }
 
 }  // namespace sextant::cli

@@ -14,13 +14,13 @@ namespace sextant::cli {
 namespace {
 using encoding::Role;
 
-struct Arguments {
+struct InspectArguments {
   std::string encoding, scaling, length, trained, plots;
   int heads = 8, kv_heads = 0, head_width = 64, width = 0, head = 0, layer = 0;
   std::uint64_t seed = 1;
 };
 
-void run(Arguments const& a, Context& context) {
+void run_inspect(InspectArguments const& a, Context& context) {
   Session const kokkos(context.threads);
   auto const& registry = context.registry();
   encoding::PositionChoice choice{choices_of(a.encoding, Role::encoding, "encoding", registry), {}, 0};
@@ -61,7 +61,7 @@ void add_inspect(CLI::App& app, Context& context) {
       {"inspect rope --length 32768 --trained 8192",
        "inspect '{use: rope, base: 500000}' '{use: yarn, factor: 4}' --length 32768 --trained 8192",
        "inspect '[rope, alibi]' --length 4096 --plots pictures", "inspect learned --length 512 --seed 2 --json"});
-  auto const a = std::make_shared<Arguments>();
+  auto const a = std::make_shared<InspectArguments>();
   command->add_option("encoding", a->encoding, "what a spec says under position.encoding: a name, {use: ...} or a list")
       ->required();
   command->add_option("scaling", a->scaling, "what a spec says under position.scaling");
@@ -78,7 +78,7 @@ void add_inspect(CLI::App& app, Context& context) {
   command->add_option("--seed", a->seed, "of trained tensors, which are shown at their starting values");
   command->add_option("--plots", a->plots, "write a picture of each analysis into this folder")->type_name("FOLDER");
   takes_json(command, context);
-  command->callback([a, &context] { run(*a, context); });
+  command->callback([a, &context] { run_inspect(*a, context); });
 }
 
 }  // namespace sextant::cli

@@ -9,10 +9,10 @@ namespace {
 using nlohmann::json;
 
 // JSON has no infinity: the word stands for it.
-json number(double x) { return std::isfinite(x) ? json(x) : json(std::isnan(x) ? "nan" : x > 0 ? "inf" : "-inf"); }
+json json_number(double x) { return std::isfinite(x) ? json(x) : json(std::isnan(x) ? "nan" : x > 0 ? "inf" : "-inf"); }
 json numbers(std::vector<double> const& all) {
   json out = json::array();
-  for (double x : all) out.push_back(number(x));
+  for (double x : all) out.push_back(json_number(x));
   return out;
 }
 json lists(std::vector<std::vector<double>> const& all) {
@@ -22,7 +22,7 @@ json lists(std::vector<std::vector<double>> const& all) {
 }
 json complex_list(std::vector<std::complex<double>> const& all) {
   json out = json::array();
-  for (auto const& z : all) out.push_back({number(z.real()), number(z.imag())});
+  for (auto const& z : all) out.push_back({json_number(z.real()), json_number(z.imag())});
   return out;
 }
 
@@ -40,7 +40,7 @@ json to_json(inspect::Wavelengths const& w) {
                             {"pair", p.pair},
                             {"inv_freq", p.inv_freq},
                             {"plain_inv_freq", p.plain},
-                            {"wavelength", number(p.wavelength)},
+                            {"wavelength", json_number(p.wavelength)},
                             {"trained_turns", p.trained_turns},
                             {"completed", p.completed},
                             {"unseen_share", p.unseen_share}});
@@ -58,8 +58,8 @@ json to_json(inspect::BiasProfile const& b) {
   for (auto const& h : b.heads)
     out["heads"].push_back({{"head", h.head},
                             {"value", numbers(h.value)},
-                            {"per_token", number(h.per_token)},
-                            {"reach", number(h.reach)},
+                            {"per_token", json_number(h.per_token)},
+                            {"reach", json_number(h.reach)},
                             {"share_of_attention", h.share_of_attention},
                             {"effective_rank", h.effective_rank}});
   return out;
@@ -71,7 +71,7 @@ json to_json(inspect::Spectrum const& s) {
            {"radius", s.radius},
            {"relative_residual", s.relative_residual},
            {"content_residual", s.content_residual},
-           {"bias_residual", number(s.bias_residual)},
+           {"bias_residual", json_number(s.bias_residual)},
            {"growth", json::array()}};
   for (auto const& g : s.growth)
     out["growth"].push_back({{"power", g.power}, {"content", g.content}, {"norm", g.whole}, {"least", g.least}});
@@ -107,7 +107,7 @@ json to_json(inspect::Precision const& p) {
                             {"way", name_of(line.way)},
                             {"position", numbers(line.position)},
                             {"error", numbers(line.error)},
-                            {"worst", number(line.worst)}});
+                            {"worst", json_number(line.worst)}});
   return out;
 }
 json to_json(inspect::Cost const& c) {

@@ -19,7 +19,7 @@ using check::Conformance;
 using check::Finding;
 using encoding::Role;
 
-struct Arguments {
+struct CheckArguments {
   std::string plugin;
   std::vector<std::string> only;
   bool digest = false;
@@ -94,7 +94,7 @@ std::string digest_elsewhere(Context const& context, std::string const& plugin) 
   return last;
 }
 
-void run(Arguments const& a, Context& context) {
+void run_check(CheckArguments const& a, Context& context) {
   Session const kokkos(context.threads);
   auto const [role, name] = find(context.registry(), a.plugin);
   if (a.digest) {
@@ -121,13 +121,13 @@ void add_plugin(CLI::App& app, Context& context) {
   auto* const command = add_command(
       *plugin, "check", "The conformance suite on one encoding, scaling or task: exit 0 only if nothing failed",
       {"plugin check alibi", "plugin check ./mine.so --only relative gradient_inputs"});
-  auto const a = std::make_shared<Arguments>();
+  auto const a = std::make_shared<CheckArguments>();
   command->add_option("plugin", a->plugin, "a registered encoding, scaling or task, or a plugin's shared object")
       ->required();
   command->add_option("--only", a->only, "run these checks alone")->type_name("CHECK");
   command->add_flag("--digest", a->digest)->group("");  // for the second process of the check on threads
   takes_json(command, context);
-  command->callback([a, &context] { run(*a, context); });
+  command->callback([a, &context] { run_check(*a, context); });
 }
 
 }  // namespace sextant::cli

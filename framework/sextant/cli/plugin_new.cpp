@@ -12,7 +12,7 @@ namespace sextant::cli {
 namespace {
 using encoding::Role;
 
-struct Arguments {
+struct NewArguments {
   std::string name, kind = "bias", folder;
 };
 
@@ -25,7 +25,7 @@ PluginKind const& kind_of(std::string const& name) {
   fail("plugin new: there is no kind ", name, did_you_mean(name, known), "; expected one of ", join(known));
 }
 
-void write_new(Arguments const& a, Context& context) {
+void write_new(NewArguments const& a, Context& context) {
   static std::regex const form("[a-z][a-z0-9_]{0,39}");
   expect(std::regex_match(a.name, form), "plugin new: the name is ", a.name,
          ", expected a lower-case letter, then lower-case letters, digits and _ (40 at most)");
@@ -50,7 +50,7 @@ void add_plugin_new(CLI::App& plugin, Context& context) {
   auto* const command =
       add_command(plugin, "new", "Write the project of a new plugin, which builds and passes its check as it is",
                   {"plugin new log_fade", "plugin new my_rope --kind rotary", "plugin new my_scaling --kind scaling"});
-  auto const a = std::make_shared<Arguments>();
+  auto const a = std::make_shared<NewArguments>();
   command->add_option("name", a->name, "name of the encoding or scaling")->required();
   std::string what = "what it starts from: ";
   for (auto const& kind : plugin_kinds()) what += text(kind.name, " (", kind.what, ") ");

@@ -22,7 +22,7 @@
 
 namespace sextant::cli {
 namespace {
-void put(std::string const& text, std::string const& output) {
+void put_text(std::string const& text, std::string const& output) {
   if (output.empty() || output == "-")
     fmt::print("{}", text);
   else {
@@ -174,7 +174,7 @@ void add_report(CLI::App& app, Context&) {
                         : a->csv    ? report::Format::csv
                                     : report::Format::terminal;
     if (a->reference) {
-      put(report::render_published(study, format, report::terminal_look(STDOUT_FILENO)), a->output);
+      put_text(report::render_published(study, format, report::terminal_look(STDOUT_FILENO)), a->output);
     } else if (format != report::Format::terminal) {
       report::CompareOptions options;
       options.baseline = report::default_baseline(study);
@@ -185,9 +185,10 @@ void add_report(CLI::App& app, Context&) {
              {report::reach_table(study), report::learning_table(study, report::default_baseline(study))})
           if (!table.rows.empty()) out += "\n" + report::render(table, format);
       if (!study.published.empty() && !a->csv) out += "\n" + report::render_published(study, format);
-      put(out, a->output);
+      put_text(out, a->output);
     } else {
-      put(report::html_report(study), a->output.empty() ? (file.parent_path() / "report.html").string() : a->output);
+      put_text(report::html_report(study),
+               a->output.empty() ? (file.parent_path() / "report.html").string() : a->output);
     }
   });
 }
@@ -214,7 +215,7 @@ void add_plot(CLI::App& app, Context&) {
     std::vector<std::string> names;
     for (auto const& plot : report::plots()) names.push_back(plot.name);
     expect(!a->name.empty(), "plot: which one? ", join(names));
-    put(report::plot_svg(study, a->name), a->output);
+    put_text(report::plot_svg(study, a->name), a->output);
   });
 }
 

@@ -11,19 +11,19 @@ namespace sextant::cli {
 namespace {
 using results::Difference, results::Group;
 
-struct Arguments {
+struct RerunArguments {
   std::string file;
   SpecArguments spec;
   run::RunOptions options;
   bool strict = false;
 };
 
-std::string shown(Difference const& difference) {
+std::string shown_difference(Difference const& difference) {
   return fmt::format("  {}: {} -> {}\n", difference.path.substr(difference.path.find('@') == 0 ? 1 : 0),
                      difference.left, difference.right);
 }
 
-nlohmann::json as_json(std::vector<Difference> const& differences) {
+nlohmann::json differences_json(std::vector<Difference> const& differences) {
   auto out = nlohmann::json::array();
   for (auto const& each : differences) out.push_back({{"what", each.path}, {"before", each.left}, {"now", each.right}});
   return out;
@@ -40,7 +40,7 @@ fs::path lay_out_spec(fs::path const& folder, std::string const& resolved, std::
   return spec;
 }
 
-int rerun(Arguments& a, Context& context) {
+int rerun(RerunArguments& a, Context& context) {
   fs::path const file = study_file(a.file);
   Group const before = results::read_file(file);
   auto const* const resolved = before.find_array("spec/resolved");
@@ -66,15 +66,15 @@ int rerun(Arguments& a, Context& context) {
   if (context.json) {
     fmt::print("{}\n", nlohmann::json{{"study", file.string()},
                                       {"numbers", was.attributes.size()},
-                                      {"different", as_json(numbers)},
-                                      {"origin", as_json(origin)}}
+                                      {"different", differences_json(numbers)},
+                                      {"origin", differences_json(origin)}}
                            .dump(2));
   } else {
     fmt::print("\nagainst {}: of {} numbers and curves, {} the same to the bit\n", file.string(), was.attributes.size(),
                was.attributes.size() - std::min(was.attributes.size(), numbers.size()));
-    for (auto const& each : numbers) fmt::print("{}", shown(each));
+    for (auto const& each : numbers) fmt::print("{}", shown_difference(each));
     if (!origin.empty()) fmt::print("what ran them differs:\n");
-    for (auto const& each : origin) fmt::print("{}", shown(each));
+    for (auto const& each : origin) fmt::print("{}", shown_difference(each));
   }
   if (carried.code() != done) return carried.code();
   return a.strict && !numbers.empty() ? unproven : done;
@@ -85,7 +85,7 @@ void add_rerun(CLI::App& app, Context& context) {
   auto* const command =
       add_command(app, "rerun", "Run the spec that a study holds once more and report every number that differs",
                   {"rerun results/quickstart", "rerun experiments/ntk-256-to-1024/study.h5 --strict"});
-  auto const a = std::make_shared<Arguments>();
+  auto const a = std::make_shared<RerunArguments>();
   command->add_option("study", a->file, "a study file or folder")->required();
   command->add_option("-o,--output", a->spec.folder, "folder of the rerun (default: results/<study>-rerun)")
       ->type_name("FOLDER");

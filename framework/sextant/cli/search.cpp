@@ -18,7 +18,7 @@
 
 namespace sextant::cli {
 namespace {
-struct Arguments {
+struct SearchArguments {
   std::string model, output, arm, to, objective = "loss", architecture;
   std::optional<std::int64_t> run_seed;
   Texts texts;
@@ -45,11 +45,11 @@ void divide(std::vector<extend::Document> all, int held, Case& out) {
   out.held_out.assign(std::make_move_iterator(from), std::make_move_iterator(all.end()));
 }
 
-int target_of(Arguments const& a, int trained) {
+int target_of(SearchArguments const& a, int trained) {
   return a.to.empty() ? 4 * trained : token_count(a.to, "search: --to");
 }
 
-Case pretrained_case(Arguments const& a, encoding::Registry const& registry) {
+Case pretrained_case(SearchArguments const& a, encoding::Registry const& registry) {
   auto const source = pretrained::open_source(pretrained::find_model(a.model, tasks::default_cache()), registry);
   auto const tokenizer = tokenizer_of(source, "search");
   Case out{subject_of(source, tokenizer, registry), {}, {}, source.description.family};
@@ -60,7 +60,7 @@ Case pretrained_case(Arguments const& a, encoding::Registry const& registry) {
   return out;
 }
 
-plan::TrainStage const& stage_of(Arguments const& a, plan::Plan const& plan) {
+plan::TrainStage const& stage_of(SearchArguments const& a, plan::Plan const& plan) {
   std::vector<std::string> arms;
   for (auto const& stage : plan.train) {
     if (stage.arm == a.arm && (!a.run_seed || stage.seed == *a.run_seed)) return stage;
@@ -105,7 +105,7 @@ std::function<std::vector<std::int32_t>(std::string_view)> encoder_of(spec::Data
   };
 }
 
-Case study_case(Arguments const& a, Context& context) {
+Case study_case(SearchArguments const& a, Context& context) {
   auto const& registry = context.registry();
   fs::path const folder = a.model;
   plan::Plan const plan =
@@ -129,7 +129,7 @@ Case study_case(Arguments const& a, Context& context) {
   return out;
 }
 
-search::Task task_of(Arguments const& a, Case const& c, encoding::Registry const& registry) {
+search::Task task_of(SearchArguments const& a, Case const& c, encoding::Registry const& registry) {
   search::Settings s = a.settings;
   s.population = a.population;
   s.parents = a.parents > 0 ? a.parents : std::max(2, a.population / 2);
@@ -177,7 +177,7 @@ nlohmann::json facts_of_search(search::Task const& task, extend::Work const& mea
 /// One target is one study: lists for another length are another search.
 std::string study_name(search::Task const& task) { return text("search-", task.subject.name, "-to-", task.target); }
 
-void measure_and_publish(Exec const& exec, search::Task const& task, Case const& c, Arguments const& a,
+void measure_and_publish(Exec const& exec, search::Task const& task, Case const& c, SearchArguments const& a,
                          std::vector<search::Course> const& courses, results::Store const& store,
                          std::string const& started, Context& context) {
   auto const arms = search::arms_of(task, courses);
@@ -202,7 +202,7 @@ void measure_and_publish(Exec const& exec, search::Task const& task, Case const&
   publish(file, tables, store, context);
 }
 
-void run(Arguments const& a, Context& context) {
+void run_search(SearchArguments const& a, Context& context) {
   Session const kokkos(context.threads);
   Exec const exec;
   std::string const started = results::now_iso8601();
@@ -223,7 +223,7 @@ void run(Arguments const& a, Context& context) {
                 store.folder());
 }
 
-void takes_numbers(CLI::App* command, Arguments& a) {
+void takes_numbers(CLI::App* command, SearchArguments& a) {
   auto const above_zero = CLI::Range(1, 1 << 20);
   command->add_option("--budget", a.settings.budget, "evaluations of each method (default 64)")->check(above_zero);
   command->add_option("--population", a.population, "of the first generation (default 16)")->check(above_zero);
@@ -245,7 +245,7 @@ void add_search(CLI::App& app, Context& context) {
       {"search smollm2 --corpus faq --to 32768 --budget 64",
        "search model.gguf --text a.txt b.txt c.txt d.txt --held-out 2 --to 16384 --objective needle",
        "search results/quickstart --arm rope --to 2048 --budget 200 --population 32"});
-  auto const a = std::make_shared<Arguments>();
+  auto const a = std::make_shared<SearchArguments>();
   command
       ->add_option("model", a->model,
                    "a GGUF file, a folder of config.json, safetensors and tokenizer.json, a "
@@ -276,7 +276,7 @@ void add_search(CLI::App& app, Context& context) {
   command->add_option("-o,--output", a->output, "folder of the study (default: results/search-NAME-to-TARGET)");
   command->add_flag("--quiet", a->quiet, "no progress");
   takes_json(command, context);
-  command->callback([a, &context] { run(*a, context); });
+  command->callback([a, &context] { run_search(*a, context); });
 }
 
 }  // namespace sextant::cli

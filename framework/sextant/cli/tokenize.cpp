@@ -28,7 +28,7 @@ std::string text_of(std::string const& file) {
 }
 
 /// On one line: control characters and bytes that are no whole character as \n, \t or \xHH.
-std::string shown(std::string const& bytes) {
+std::string shown_bytes(std::string const& bytes) {
   bool const whole = tokens::stray_bytes(bytes).empty();
   std::string out;
   for (char const c : bytes) {
@@ -49,7 +49,7 @@ std::string shown(std::string const& bytes) {
 
 json as_json(tokens::Tokenizer const& tokenizer, tokens::Encoded const& encoded) {
   json pieces = json::array();
-  for (auto const id : encoded.ids) pieces.push_back(shown(tokenizer.token_bytes(id)));
+  for (auto const id : encoded.ids) pieces.push_back(shown_bytes(tokenizer.token_bytes(id)));
   return {{"ids", encoded.ids}, {"pieces", pieces}, {"dropped_bytes", encoded.dropped}};
 }
 
@@ -82,7 +82,7 @@ void add_tokenize(CLI::App& app, Context& context) {
       fmt::print("{}\n", as_json(tokenizer, encoded).dump());
       return;
     }
-    for (auto const id : encoded.ids) fmt::print("{:>7} {}\n", id, shown(tokenizer.token_bytes(id)));
+    for (auto const id : encoded.ids) fmt::print("{:>7} {}\n", id, shown_bytes(tokenizer.token_bytes(id)));
     if (encoded.dropped > 0)
       fmt::print(stderr, "sextant: {} bytes have no token in {} and were left out\n", encoded.dropped, a->model);
   });

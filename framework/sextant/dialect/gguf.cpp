@@ -34,7 +34,7 @@ std::vector<std::string> const rope_keys = {"dimension_count",
                                             "scaling.yarn_beta_fast",
                                             "scaling.yarn_beta_slow"};
 
-std::string architecture_of(Node const& root, std::string const& source) {
+std::string general_architecture(Node const& root, std::string const& source) {
   std::string found;
   if (Node const* named = root.find("general.architecture")) found = named->text;
   for (auto const& entry : root.entries) {
@@ -123,8 +123,8 @@ Choice read_lists(Fields const& keys, std::string const& rope, Form const& form,
   return out;
 }
 
-void read_scaling(Read& out, Fields const& keys, std::string const& rope, std::string const& arch,
-                  Registry const& registry) {
+void read_scaling_keys(Read& out, Fields const& keys, std::string const& rope, std::string const& arch,
+                       Registry const& registry) {
   auto const named = keys.word(rope + "scaling.type");
   std::string const type = named.value_or("linear");
   auto const factor_key = rope + (keys.find(rope + "scaling.factor") ? "scaling.factor" : "scale_linear");
@@ -170,7 +170,7 @@ void read_sliding(Read& out, Fields const& keys, std::string const& arch) {
   out.remarks.assume("sliding layers turn by freq_base_swa without a scaling, as llama.cpp does for Gemma 3");
 }
 
-int head_width_of(Fields const& keys, std::string const& arch, Given const& told) {
+int key_width_of(Fields const& keys, std::string const& arch, Given const& told) {
   if (auto const width = keys.whole(arch + ".attention.key_length")) return *width;
   auto const width = keys.whole(arch + ".embedding_length"), heads = keys.whole(arch + ".attention.head_count");
   return width && heads ? *width / *heads : told.head_width;
@@ -179,7 +179,7 @@ int head_width_of(Fields const& keys, std::string const& arch, Given const& told
 
 Read read_gguf(std::string const& text, std::string const& source, Given const& told, Registry const& registry) {
   Node const root = gguf_entries(text, source);
-  std::string const arch = architecture_of(root, source), rope = arch + ".rope.";
+  std::string const arch = general_architecture(root, source), rope = arch + ".rope.";
   refuse_unknown_rope(root, arch);
   Fields const keys(root, "");
   int const context = keys.whole(arch + ".context_length").value_or(0);
@@ -187,7 +187,7 @@ Read read_gguf(std::string const& text, std::string const& source, Given const& 
   Read out;
   out.form.architecture = arch;
   out.form.reach = context;
-  out.form.head_width = head_width_of(keys, arch, told);
+  out.form.head_width = key_width_of(keys, arch, told);
   Choice rotation{"rope", {{"base", keys.number(rope + "freq_base", encoding::above(1)).value_or(10000)}}, {}};
   if (!keys.find(rope + "freq_base")) out.remarks.assume("rope.freq_base is not given: 10000, as in llama.cpp");
   if (auto const turned = keys.whole(rope + "dimension_count", 2); turned && *turned != out.form.head_width) {
@@ -212,7 +212,7 @@ Read read_gguf(std::string const& text, std::string const& source, Given const& 
   if (scaled && !original)
     out.remarks.assume("original_context_length is not given: context_length holds, as in llama.cpp");
   if (out.form.trained_length == 0) out.form.trained_length = told.trained_length;
-  read_scaling(out, keys, rope, arch, registry);
+  read_scaling_keys(out, keys, rope, arch, registry);
   read_sliding(out, keys, arch);
   if (keys.find(rope + "scaling.finetuned"))
     out.remarks.lose("rope.scaling.finetuned: a note on the model's history, not on its rotation");
@@ -266,8 +266,8 @@ void write_lists(Lines& lines, Choice const& scaling, Kind const& kind, Form con
     remarks.lose(text("longrope.kept_tokens ", *kept, ": llama.cpp turns the first tokens as all others"));
 }
 
-void write_scaling(Lines& lines, Choice const& scaling, Kind const& kind, Form const& form, Registry const& registry,
-                   Remarks& remarks) {
+void write_scaling_keys(Lines& lines, Choice const& scaling, Kind const& kind, Form const& form,
+                        Registry const& registry, Remarks& remarks) {
   if (scaling.use == "longrope") return write_lists(lines, scaling, kind, form, registry, remarks);
   expect_llamacpp_knows(scaling);
   lines.put("rope.scaling.type", scaling.use);
@@ -304,7 +304,7 @@ Text write_gguf(Form const& form, Registry const& registry) {
   if (form.head_width > 0) lines.put("attention.key_length", form.head_width);
   if (turned || form.head_width > 0) lines.put("rope.dimension_count", turned ? *turned : form.head_width);
   lines.put("rope.freq_base", *base);
-  if (scaling) write_scaling(lines, *scaling, kind, form, registry, out.remarks);
+  if (scaling) write_scaling_keys(lines, *scaling, kind, form, registry, out.remarks);
   if (form.kinds.size() > 1) {
     bool const two =
         form.kinds.size() == 2 && form.kinds[1].scalings.empty() && form.kinds[1].name == "sliding_attention";

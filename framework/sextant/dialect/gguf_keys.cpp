@@ -9,7 +9,7 @@ namespace sextant::dialect {
 namespace {
 using spec::Node;
 
-std::string trimmed(std::string const& text) {
+std::string without_blanks(std::string const& text) {
   auto const begin = text.find_first_not_of(" \t\r"), end = text.find_last_not_of(" \t\r");
   return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
@@ -21,7 +21,7 @@ Node list_of(std::string const& value, spec::Place const& at) {
   out.kind = Node::Kind::list;
   out.place = at;
   std::istringstream items(value.substr(1, value.size() - 2));
-  for (std::string item; std::getline(items, item, ',');) out.items.push_back(Node::scalar(trimmed(item), at));
+  for (std::string item; std::getline(items, item, ',');) out.items.push_back(Node::scalar(without_blanks(item), at));
   return out;
 }
 
@@ -30,15 +30,15 @@ Node from_lines(std::string const& text, std::string const& source) {
   std::istringstream lines(text);
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
-    std::string rest = line.substr(0, trimmed(line).starts_with('#') ? 0 : std::string::npos);
+    std::string rest = line.substr(0, without_blanks(line).starts_with('#') ? 0 : std::string::npos);
     auto const equals = rest.find('=');
-    if (trimmed(rest).empty()) continue;
+    if (without_blanks(rest).empty()) continue;
     spec::Place place{source, number, 1};
-    expect(equals != std::string::npos, place.text(), ": found ", trimmed(rest), ", expected key = value");
+    expect(equals != std::string::npos, place.text(), ": found ", without_blanks(rest), ", expected key = value");
     auto const bar = rest.rfind('|', equals);
-    std::string const key =
-        trimmed(rest.substr(bar == std::string::npos ? 0 : bar + 1, equals - (bar == std::string::npos ? 0 : bar + 1)));
-    std::string value = trimmed(rest.substr(equals + 1));
+    std::string const key = without_blanks(
+        rest.substr(bar == std::string::npos ? 0 : bar + 1, equals - (bar == std::string::npos ? 0 : bar + 1)));
+    std::string value = without_blanks(rest.substr(equals + 1));
     place.column = static_cast<int>(line.find(key)) + 1;
     expect(!map.find(key), place.text(), ": ", key, " is given twice, expected once");
     bool const quoted = value.size() >= 2 && (value[0] == '\'' || value[0] == '"') && value.back() == value[0];

@@ -65,7 +65,7 @@ class Keys {
   std::string arch_;
 };
 
-model::ModelConfig config_of(Gguf const& file, Keys const& keys, Family const& family) {
+model::ModelConfig config_of_keys(Gguf const& file, Keys const& keys, Family const& family) {
   model::ModelConfig c;
   auto const& embedding = file.find("token_embd.weight");
   expect(embedding.shape.size() == 2, file.path(), ": token_embd.weight is ", embedding.shape,
@@ -113,7 +113,7 @@ Description describe(Gguf const& file, encoding::Registry const& registry) {
   Description out;
   out.family = arch;
   if (file.has_key("general.name")) out.name = file.word("general.name");
-  out.config = config_of(file, keys, kind);
+  out.config = config_of_keys(file, keys, kind);
   check_vocabulary(file, keys, out.config.vocabulary);
   out.naming = Naming::gguf;
   out.rows = dialect::gguf_turns_neighbours(arch) ? RowOrder::neighbours : RowOrder::halves;

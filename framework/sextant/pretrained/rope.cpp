@@ -8,7 +8,7 @@ namespace sextant::pretrained {
 namespace {
 using encoding::Role;
 
-void take(dialect::Read read, std::string const& source, encoding::Registry const& registry, Description& out) {
+void take_rope(dialect::Read read, std::string const& source, encoding::Registry const& registry, Description& out) {
   for (auto& kind : read.form.kinds) {
     kind.encoding.options["layout"] = std::string("half");  // of transformers' weights; those of GGUF files are moved
     for (auto const& scaling : kind.scalings)
@@ -57,12 +57,13 @@ std::string rope_text(Gguf const& file) {
 
 void read_rope(Gguf const& file, encoding::Registry const& registry, Description& out) {
   dialect::Given const given{.head_width = out.config.head_dim, .moves_rows = true};
-  take(dialect::read_gguf(rope_text(file), file.path(), given, registry), file.path(), registry, out);
+  take_rope(dialect::read_gguf(rope_text(file), file.path(), given, registry), file.path(), registry, out);
 }
 
 void read_rope(std::string const& config_json, std::string const& source, encoding::Registry const& registry,
                Description& out) {
-  take(dialect::read_hf(config_json, source, {.head_width = out.config.head_dim}, registry), source, registry, out);
+  take_rope(dialect::read_hf(config_json, source, {.head_width = out.config.head_dim}, registry), source, registry,
+            out);
 }
 
 void add_window(int window, std::optional<encoding::LayerSet> layers, Description& out) {

@@ -29,7 +29,7 @@ std::string margin_text(Outcome const& outcome) {
   return margin.value == 0 ? "" : cat({" by ", with_units(exact(margin.value), margin.units)});
 }
 
-nlohmann::json number(std::optional<double> value) { return value ? nlohmann::json(*value) : nlohmann::json(); }
+nlohmann::json number_or_null(std::optional<double> value) { return value ? nlohmann::json(*value) : nlohmann::json(); }
 }  // namespace
 
 std::string effect_text(Outcome const& outcome) {
@@ -150,13 +150,13 @@ std::string claims_json(Judgement const& judgement) {
                              {"settled", o.claim.settled},
                              {"verdict", claims::name_of(o.verdict)},
                              {"reason", o.reason},
-                             {"effect", number(o.effect)},
+                             {"effect", number_or_null(o.effect)},
                              {"low", o.interval ? nlohmann::json(o.interval->low) : nlohmann::json()},
                              {"high", o.interval ? nlohmann::json(o.interval->high) : nlohmann::json()},
                              {"units", o.units},
-                             {"p", number(o.p)},
-                             {"p_adjusted", number(o.p_adjusted)},
-                             {"p_against", number(o.p_against)},
+                             {"p", number_or_null(o.p)},
+                             {"p_adjusted", number_or_null(o.p_adjusted)},
+                             {"p_against", number_or_null(o.p_against)},
                              {"seeds", o.seeds},
                              {"windows", o.windows},
                              {"margin", o.claim.margin.value},
@@ -193,7 +193,7 @@ std::string seeds_json(std::vector<claims::SeedPlan> const& plans) {
   auto out = nlohmann::json::array();
   for (auto const& plan : plans)
     out.push_back({{"id", plan.id},
-                   {"effect", number(plan.effect)},
+                   {"effect", number_or_null(plan.effect)},
                    {"units", plan.units},
                    {"seed_sd", plan.effect ? nlohmann::json(plan.spread.seed_sd) : nlohmann::json()},
                    {"windows_variance", plan.effect ? nlohmann::json(plan.spread.windows_variance) : nlohmann::json()},

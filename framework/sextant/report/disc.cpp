@@ -11,13 +11,13 @@ namespace sextant::report {
 namespace {
 constexpr double whole = 2 * std::numbers::pi, edge = 1.25;
 
-struct Frame {
+struct DiscFrame {
   double x, y, radius;  // centre and unit in SVG units
   double px(double re) const { return x + radius * re; }
   double py(double im) const { return y - radius * im; }
 };
 
-void arc(Xml& out, Frame const& at, double angle, double scale, char const* width) {
+void arc(Xml& out, DiscFrame const& at, double angle, double scale, char const* width) {
   if (angle <= 0) return;
   double const end = std::min(angle, whole);
   int const pieces = std::max(2, static_cast<int>(std::ceil(end / whole * 48)));
@@ -33,7 +33,7 @@ void arc(Xml& out, Frame const& at, double angle, double scale, char const* widt
                     {"stroke-linecap", "round"}});
 }
 
-void draw(Xml& out, Disc const& disc, Frame const& at) {
+void draw(Xml& out, Disc const& disc, DiscFrame const& at) {
   {
     auto const g = out.element("g", part_group("grid"));
     out.leaf("path", {{"d", cat({Path().move(at.px(-edge), at.y).right_to(at.px(edge)).str(),

@@ -63,7 +63,7 @@ void interval_svg(Xml& out, Outcome const& outcome) {
   out.leaf("circle", {{"cx", x(*outcome.effect)}, {"cy", "13"}, {"r", "4.5"}});
 }
 
-void numbers(Xml& out, Outcome const& outcome) {
+void numbers_of(Xml& out, Outcome const& outcome) {
   auto const div = out.element("div", {{"class", "numbers"}});
   if (!outcome.effect) return;
   interval_svg(out, outcome);
@@ -101,7 +101,7 @@ void claim_item(Xml& out, Outcome const& outcome, std::string const& id, std::st
       out.text("a", {{"href", link}}, study);
     }
   }
-  numbers(out, outcome);
+  numbers_of(out, outcome);
 }
 
 void claims_section(Page& page) {

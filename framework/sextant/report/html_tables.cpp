@@ -51,7 +51,7 @@ void mark_html(Xml& out, char const* sign, char const* meaning) {
     out.text("span", {{"class", "mark"}}, "");
 }
 
-void result_cell(Xml& out, Comparison const& comparison, Cell const& cell, std::size_t column, int decimals) {
+void html_cell(Xml& out, Comparison const& comparison, Cell const& cell, std::size_t column, int decimals) {
   std::string classes = cell.mark == Mark::best ? "best" : cell.mark == Mark::tied ? "tied" : "plain";
   if (!cell.summary.mean) classes += " none";
   if (comparison.trained_length == comparison.lengths[column]) classes += " trained";
@@ -109,7 +109,7 @@ void results_html(Xml& out, Comparison const& comparison, Looks const& looks) {
     for (auto const& row : comparison.rows) {
       auto const tr = out.element("tr", {{row.arm.scaled() ? "class" : "", "sub"}});
       arm_heading(out, row, looks);
-      for (std::size_t i = 0; i < row.cells.size(); ++i) result_cell(out, comparison, row.cells[i], i, decimals);
+      for (std::size_t i = 0; i < row.cells.size(); ++i) html_cell(out, comparison, row.cells[i], i, decimals);
     }
   }
   notes_html(out, table.notes);

@@ -33,7 +33,7 @@ std::pair<double, double> steps_of(StudyView const& study) {
   return {first, last};
 }
 
-LearningCell cell_of(Curves const& arm, Curves const& baseline, double share) {
+LearningCell learning_cell(Curves const& arm, Curves const& baseline, double share) {
   LearningCell cell;
   std::vector<double> ratios;
   for (auto const& [seed, base] : baseline) {
@@ -135,7 +135,7 @@ std::vector<LearningRow> learning_of(StudyView const& study, std::string const& 
     auto const own = curves(arm);
     if (own.empty() || arm.label() == baseline) continue;
     LearningRow row{arm, {}};
-    for (double const share : learning_shares) row.cells.push_back(cell_of(own, base, share));
+    for (double const share : learning_shares) row.cells.push_back(learning_cell(own, base, share));
     out.push_back(std::move(row));
   }
   return out;

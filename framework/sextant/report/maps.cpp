@@ -10,7 +10,7 @@
 
 namespace sextant::report {
 namespace {
-constexpr int shades = 10;
+constexpr int shades_a_side = 10;
 
 class MapsPainter {
  public:
@@ -32,7 +32,7 @@ class MapsPainter {
   }
 
   void fill(Shading const& shading, std::vector<int> const& shade, Cells const& cells) {
-    for (int wanted = -shades; wanted <= shades; ++wanted) {
+    for (int wanted = -shades_a_side; wanted <= shades_a_side; ++wanted) {
       if (wanted == 0) continue;
       auto const d = cells_of(shade, wanted, cells);
       if (d.empty()) continue;
@@ -55,7 +55,7 @@ class MapsPainter {
   void legend(PlacedLegend const& each) {
     Shading const& shading = *each.shading;
     std::vector<int> all;
-    for (int s = shading.signs ? -shades : 0; s <= shades; ++s) all.push_back(s);
+    for (int s = shading.signs ? -shades_a_side : 0; s <= shades_a_side; ++s) all.push_back(s);
     double const left = text_width(shading.low_text, maps_small) + 6,
                  right = text_width(shading.high_text, maps_small) + 6,
                  width = std::max(40.0, std::min(150.0, each.box.width - left - right));
@@ -170,15 +170,15 @@ class MapsPainter {
 int Shading::shade(double value) const {
   if (signs) {
     double const end = std::max(std::abs(low), std::abs(high));
-    return end > 0 ? static_cast<int>(std::lround(shades * std::clamp(value / end, -1.0, 1.0))) : 0;
+    return end > 0 ? static_cast<int>(std::lround(shades_a_side * std::clamp(value / end, -1.0, 1.0))) : 0;
   }
   if (!(high > low)) return 0;
   double const share = log ? std::log(std::max(value, low) / low) / std::log(high / low) : (value - low) / (high - low);
-  return static_cast<int>(std::lround(shades * std::clamp(share, 0.0, 1.0)));
+  return static_cast<int>(std::lround(shades_a_side * std::clamp(share, 0.0, 1.0)));
 }
 
 // Up to 0.55 of the ink, what is written in the page's own ink keeps a contrast of 4 in both themes.
-double Shading::opacity(int shade) const { return (words ? 0.55 : 1.0) * std::abs(shade) / shades; }
+double Shading::opacity(int shade) const { return (words ? 0.55 : 1.0) * std::abs(shade) / shades_a_side; }
 
 std::string svg_inline(Maps const& maps, Layout layout) {
   bool const wide = layout == Layout::wide;

@@ -25,7 +25,7 @@ class Mean {
   int n_ = 0;
 };
 
-std::string percent(double share) { return std::to_string(std::lround(100 * share)); }
+std::string in_percent(double share) { return std::to_string(std::lround(100 * share)); }
 /// "317" or "1.2k", for a cell.
 std::string short_distance(double tokens) {
   if (!std::isfinite(tokens)) return std::string(missing);
@@ -110,7 +110,7 @@ Maps depth_maps(StudyView const& study, Looks const& looks, Depths const& grid, 
     if (panel.value.empty()) continue;
     panel.row_title = "told at";
     panel.column_title = "length";
-    for (double const depth : grid.depths) panel.row_labels.push_back(cat({percent(depth), " %"}));
+    for (double const depth : grid.depths) panel.row_labels.push_back(cat({in_percent(depth), " %"}));
     panel.column_labels = words_of(lengths);
     panel.mark = trained_columns(study, lengths);
     for (double const value : panel.value)
@@ -258,7 +258,7 @@ std::optional<Maps> needle_grid(StudyView const& study, Looks const& looks) {
   Depths const grid(study, {"exact", "correct"});
   if (grid.lengths.empty()) return std::nullopt;
   Shading const shading{.title = "answers right [%]", .low_text = "0", .high_text = "100", .words = true};
-  Maps out = depth_maps(study, looks, grid, shading, percent);
+  Maps out = depth_maps(study, looks, grid, shading, in_percent);
   out.id = "needle_grid";
   out.title = "What was told and found again, by length and depth";
   out.caption = cat({"Share of answers that are right as a whole, in %. ",

@@ -41,14 +41,14 @@ Ours ours_of(StudyView const& study, std::string const& settled) {
   return out;
 }
 
-TableCell cell_of(Ours const& ours) {
+TableCell our_cell(Ours const& ours) {
   bool const none = !ours.found.mean;
   int const decimals = none ? 0 : std::max(3, decimals_for(*ours.found.mean));
   return {mean_text(ours.found, decimals), Mark::none, none};
 }
 
 /// As many places as the most exact number of the table has.
-int decimals_of(PublishedTable const& published) {
+int decimals_in(PublishedTable const& published) {
   std::size_t out = 0;
   for (auto const& row : published.rows) {
     std::string const written = exact(row.value);
@@ -70,9 +70,9 @@ Table published_table(StudyView const& study, PublishedTable const& published) {
     Ours const ours = ours_of(study, row.ours);
     bool const none = row.ours.empty();
     out.rows.push_back({{row.name},
-                        {fixed(row.value, decimals_of(published))},
+                        {fixed(row.value, decimals_in(published))},
                         {none ? std::string(missing) : ours.arm.label(), Mark::none, none},
-                        cell_of(ours)});
+                        our_cell(ours)});
     if (none) continue;
     std::string const what = ours.units.empty() ? ours.what : cat({ours.what, ", ", ours.units});
     if (std::find(whats.begin(), whats.end(), what) == whats.end()) whats.push_back(what);

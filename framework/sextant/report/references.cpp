@@ -39,19 +39,19 @@ std::size_t find_name(std::string const& text, std::string const& name) {
   return std::string::npos;
 }
 
-struct Entry {
+struct Citation {
   Reference const* reference;
   std::vector<std::string> by;
 };
-void add(std::vector<Entry>& entries, Reference const* reference, std::string const& by) {
-  auto at = std::find_if(entries.begin(), entries.end(), [&](Entry const& e) { return e.reference == reference; });
+void add(std::vector<Citation>& entries, Reference const* reference, std::string const& by) {
+  auto at = std::find_if(entries.begin(), entries.end(), [&](Citation const& e) { return e.reference == reference; });
   if (at == entries.end()) at = entries.insert(at, {reference, {}});
   if (std::find(at->by.begin(), at->by.end(), by) == at->by.end()) at->by.push_back(by);
 }
 
 /// Entries in the order in which they are first cited, and the sources that are not known.
-std::vector<Entry> collect(std::vector<Cited> const& cited, std::vector<Cited>& unknown) {
-  std::vector<Entry> entries;
+std::vector<Citation> collect(std::vector<Cited> const& cited, std::vector<Cited>& unknown) {
+  std::vector<Citation> entries;
   for (auto const& each : cited) {
     Resolved const resolved = resolve(each.source);
     for (auto const* reference : resolved.found) add(entries, reference, each.by);

@@ -8,7 +8,7 @@
 
 namespace sextant::report {
 namespace {
-std::string percent(double confidence) {
+std::string confidence_text(double confidence) {
   double const value = 100 * confidence;
   return cat({fixed(value, value == std::round(value) ? 0 : 1), " %"});
 }
@@ -20,7 +20,7 @@ std::string p_or_missing(std::optional<double> p) { return p ? p_value(*p) : std
 
 std::string interval_name(Comparison const& comparison) {
   char const* const method = comparison.method == Method::student_t ? " Student-t interval" : " bootstrap interval";
-  return cat({percent(comparison.confidence), method});
+  return cat({confidence_text(comparison.confidence), method});
 }
 
 TableCell result_cell(Cell const& cell, std::size_t most_seeds, int decimals) {
@@ -106,7 +106,7 @@ Table differences_table(Comparison const& comparison) {
                    {"baseline", Align::left},
                    {"length"},
                    {"difference"},
-                   {cat({percent(comparison.confidence), " interval"})},
+                   {cat({confidence_text(comparison.confidence), " interval"})},
                    {"p"},
                    {"p (Holm)"},
                    {"effect"},

@@ -15,7 +15,7 @@ std::set<std::string> leading_axes(Group const& group) {
   return names;
 }
 
-bool same(Array const& left, Array const& right) {
+bool same_array(Array const& left, Array const& right) {
   Group a, b;
   a.arrays["x"] = left, b.arrays["x"] = right;
   return differences(a, b).empty();
@@ -58,7 +58,7 @@ void append(Group& into, Group const& more) {
              ", expected rows of ", mine->describe(), " ", mine->units, " as in another stage");
       grow(*mine, array);
     } else {
-      expect(same(*mine, array), more.where, ": ", name, " differs from that of another stage");
+      expect(same_array(*mine, array), more.where, ": ", name, " differs from that of another stage");
     }
   }
   for (auto const& [name, child] : more.groups) append(into[name], child);

@@ -53,7 +53,7 @@ std::string compiler() {
 }
 
 template <class Fact, class Field>
-auto column(std::vector<Fact> const& facts, Field Fact::*field) {
+auto fact_column(std::vector<Fact> const& facts, Field Fact::*field) {
   std::vector<Field> out;
   for (Fact const& fact : facts) out.push_back(fact.*field);
   return out;
@@ -111,21 +111,21 @@ Group to_group(Provenance const& from) {
   if (!from.diff.empty()) out.put("diff", from.diff, "uncommitted changes to the source");
 
   Group& libraries = out["libraries"];
-  libraries.put("name", column(from.libraries, &LibraryFact::name), "library");
-  libraries.put("version", column(from.libraries, &LibraryFact::version), "version");
+  libraries.put("name", fact_column(from.libraries, &LibraryFact::name), "library");
+  libraries.put("version", fact_column(from.libraries, &LibraryFact::version), "version");
   Group& plugins = out["plugins"];
-  plugins.put("name", column(from.plugins, &PluginFact::name), "plugin");
-  plugins.put("version", column(from.plugins, &PluginFact::version), "version");
-  plugins.put("abi", column(from.plugins, &PluginFact::abi), "binary interface it was built for");
-  plugins.put("sha256", column(from.plugins, &PluginFact::sha256), "SHA-256 of its file");
-  plugins.put("origin", column(from.plugins, &PluginFact::origin), "where it was loaded from");
-  plugins.put("source", column(from.plugins, &PluginFact::source), "paper that it follows");
+  plugins.put("name", fact_column(from.plugins, &PluginFact::name), "plugin");
+  plugins.put("version", fact_column(from.plugins, &PluginFact::version), "version");
+  plugins.put("abi", fact_column(from.plugins, &PluginFact::abi), "binary interface it was built for");
+  plugins.put("sha256", fact_column(from.plugins, &PluginFact::sha256), "SHA-256 of its file");
+  plugins.put("origin", fact_column(from.plugins, &PluginFact::origin), "where it was loaded from");
+  plugins.put("source", fact_column(from.plugins, &PluginFact::source), "paper that it follows");
   Group& inputs = out["inputs"];
-  inputs.put("name", column(from.inputs, &InputFact::name), "input");
-  inputs.put("kind", column(from.inputs, &InputFact::kind), "what it is");
-  inputs.put("bytes", column(from.inputs, &InputFact::bytes), "byte", "size");
-  inputs.put("sha256", column(from.inputs, &InputFact::sha256), "SHA-256 of its bytes");
-  inputs.put("licence", column(from.inputs, &InputFact::licence), "licence");
+  inputs.put("name", fact_column(from.inputs, &InputFact::name), "input");
+  inputs.put("kind", fact_column(from.inputs, &InputFact::kind), "what it is");
+  inputs.put("bytes", fact_column(from.inputs, &InputFact::bytes), "byte", "size");
+  inputs.put("sha256", fact_column(from.inputs, &InputFact::sha256), "SHA-256 of its bytes");
+  inputs.put("licence", fact_column(from.inputs, &InputFact::licence), "licence");
   return out;
 }
 

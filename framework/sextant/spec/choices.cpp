@@ -175,10 +175,10 @@ void write_choice(Written& out, Choice const& choice, std::string const& path, R
   out.text += "}";
 }
 
-std::string label_of(Choice const& choice) {
+std::string label_of_choice(Choice const& choice) {
   if (!choice.parts.empty()) {
     std::vector<std::string> parts;
-    for (auto const& part : choice.parts) parts.push_back(label_of(part));
+    for (auto const& part : choice.parts) parts.push_back(label_of_choice(part));
     return choice.use + "(" + join(parts) + ")";
   }
   auto const factor = choice.options.find("factor");
@@ -217,7 +217,7 @@ Written write_choices(std::vector<Choice> const& choices, Role role, std::string
 
 std::string label_of(std::vector<Choice> const& choices) {
   std::vector<std::string> labels;
-  for (auto const& choice : choices) labels.push_back(label_of(choice));
+  for (auto const& choice : choices) labels.push_back(label_of_choice(choice));
   return labels.empty() ? "none" : join(labels, "+");
 }
 

@@ -36,8 +36,8 @@ void check(PublishedBlock const& block, std::vector<std::string>& titles, Readin
 }
 
 /// The quantity with its arm; "" where only another tier has it.
-std::string settled(PublishedItem const& item, std::string const& path, Arms const& here,
-                    std::function<std::vector<Arms>()> const& others, std::string const& source) {
+std::string settled_arms(PublishedItem const& item, std::string const& path, Arms const& here,
+                         std::function<std::vector<Arms>()> const& others, std::string const& source) {
   if (item.ours.empty()) return "";
   try {
     auto const quantity = claims::parse_measured(item.ours);
@@ -83,7 +83,7 @@ std::vector<claims::PublishedTable> settle_published(std::vector<PublishedBlock>
     for (std::size_t i = 0; i < block.values.size(); ++i) {
       auto const& item = block.values[i];
       std::string const path = text(block.path, ".values.", i, ".ours");
-      table.rows.push_back({item.name, item.value, settled(item, path, here, others, source)});
+      table.rows.push_back({item.name, item.value, settled_arms(item, path, here, others, source)});
     }
     out.push_back(std::move(table));
   }

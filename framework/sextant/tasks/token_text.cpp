@@ -34,7 +34,7 @@ json head_of(TokenText const& text, std::string const& corpus_sha256, std::strin
   return {{"corpus", corpus_sha256}, {"tokenizer", tokenizer_sha256}, {"begins", text.begins}};
 }
 
-std::string_view as_bytes(std::vector<std::int32_t> const& ids) {
+std::string_view bytes_of_ids(std::vector<std::int32_t> const& ids) {
   return {reinterpret_cast<char const*>(ids.data()), ids.size() * sizeof(std::int32_t)};
 }
 
@@ -122,9 +122,9 @@ TokenText tokenize(Corpus const& corpus, tokens::Tokenizer const& tokenizer, fs:
   if (!read_ids(out, file, text, vocabulary)) {
     encode(out, corpus, tokenizer);
     auto head = head_of(out, text, vocabulary);
-    head["sha256"] = sha256(as_bytes(out.ids));
+    head["sha256"] = sha256(bytes_of_ids(out.ids));
     fs::create_directories(file.parent_path());
-    write_file_atomically(file, head.dump() + "\n" + std::string(as_bytes(out.ids)));
+    write_file_atomically(file, head.dump() + "\n" + std::string(bytes_of_ids(out.ids)));
   }
   for (std::size_t n = 0; n < out.documents.size(); ++n)
     out.exact = out.exact && out.bytes_of(ids_of(out, n)) == out.documents[n].length;
