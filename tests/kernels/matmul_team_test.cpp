@@ -13,6 +13,7 @@ using kernels::Matrix;
 using kernels::Op;
 using kernels::Precision;
 
+namespace matmul_team_test {
 namespace {
 template <class T>
 View2<T> of_op(std::string const& name, int rows, int cols, Op op) {
@@ -94,3 +95,4 @@ TEST_CASE("team matmul: shapes that disagree are refused", "[matmul][team][error
           kernels::team::matmul<float, float>(Exec(), a, Op::plain, b, Op::plain, c, Into::overwrite);
         }) == "matmul: op(a) is [3, 4], op(b) is [5, 6] and c is [3, 6], expected [m, k], [k, n] and [m, n]");
 }
+}  // namespace matmul_team_test

@@ -237,11 +237,11 @@ TEST_CASE("spec: a study may train nothing: what it measures are the weights as 
   CHECK(setting(spec).model.from.empty());
   CHECK(without_comments(read(spec.resolved).resolved) == without_comments(spec.resolved));
 }
-}  // namespace
-}  // namespace sextant
 
 TEST_CASE("spec: a name that is one slip away goes before one that begins alike", "[spec]") {
   CHECK(nearest("yarn-tund", {"yarn", "yarn-tuned"}) == "yarn-tuned");
   CHECK(nearest("yarn-tund", {"yarn-tuned", "yarn"}) == "yarn-tuned");
   CHECK(nearest("yarn-x", {"linear", "yarn"}) == "yarn");
 }
+}  // namespace
+}  // namespace sextant
