@@ -127,8 +127,9 @@ TEST_CASE("cli: a folder with config, weights and tokenizer is shown, tokenised,
   CHECK(holds(
       run({"convert", "--from", "gguf", "--to", "sextant", (folder.path() / "found" / "winner.gguf.txt").string()}),
       "use: longrope"));
-  auto const taken =
-      sextant_program({"extend", model, "--text", a, "--to", "128", "--tail", "16", "-o", (folder / "found").string()});
+  auto const taken = sextant_program({"extend", model, "--text", a, "--to", "128", "--tail", "16", "--depths", "0",
+                                      "--rows", "0", "-o", (folder / "found").string()});
+  INFO(taken.output);
   CHECK(taken.status == 2);
   CHECK(holds(taken.output, "found: holds another study, search-"));
   auto const silent = sextant_program({"extend", data("tiny_mistral"), "--text", a});

@@ -121,7 +121,7 @@ TEST_CASE("schema: free text arrives whole, is empty where it is auto, and is re
   Sample::schema().set(sample, {{"where", Auto{}}});
   CHECK(sample.where.empty());
   CHECK_THAT(complaint([&] { where.accept(longest + "x"); }),
-             ContainsSubstring("expected a word, or auto; at most 1023 characters"));
+             ContainsSubstring("expected a word, or auto; it has 1024 characters, at most 1023"));
 }
 
 TEST_CASE("schema: accepted values arrive in the struct, absent ones keep its defaults", "[encoding][schema]") {

@@ -18,18 +18,8 @@ bool inside(Range const& range, double x) {
   return (range.open ? x > range.least : x >= range.least) && x <= range.most;
 }
 
-/// Where a whole number's type ends, which goes without saying.
-bool is_limit_of_type(double bound) {
-  auto const is_of = [&]<class Int>(Int) {
-    return bound == static_cast<double>(std::numeric_limits<Int>::min()) ||
-           bound == static_cast<double>(std::numeric_limits<Int>::max());
-  };
-  return is_of(std::int32_t{}) || is_of(std::int64_t{});
-}
-
 std::string range_text(Range const& range) {
-  auto const told = [](double bound) { return std::isfinite(bound) && !is_limit_of_type(bound); };
-  bool const low = told(range.least), high = told(range.most);
+  bool const low = std::isfinite(range.least), high = std::isfinite(range.most);
   if (low && high) return text(" from ", number_text(range.least), " to ", number_text(range.most));
   if (low) return text(range.open ? " > " : " >= ", number_text(range.least));
   if (high) return text(" <= ", number_text(range.most));
@@ -98,10 +88,9 @@ Value Option::accept(Value const& value) const {
       if (!std::holds_alternative<bool>(value)) refuse();
       return value;
     case Kind::integer:
-      if (!numeric || x != std::floor(x) || std::abs(x) > 0x1p53) refuse();
-      if (x > range.most && is_limit_of_type(range.most)) refuse("; at most " + number_text(range.most));
-      if (x < range.least && is_limit_of_type(range.least)) refuse("; at least " + number_text(range.least));
-      if (!inside(range, x)) refuse();
+      if (!numeric || x != std::floor(x) || std::abs(x) > 0x1p53 || !inside(range, x)) refuse();
+      if (x > held.most) refuse("; at most " + number_text(held.most));
+      if (x < held.least) refuse("; at least " + number_text(held.least));
       return static_cast<std::int64_t>(x);
     case Kind::number:
       if (!numeric || !std::isfinite(x) || !inside(range, x)) refuse();
@@ -115,7 +104,8 @@ Value Option::accept(Value const& value) const {
         std::string const near = nearest(word, choices);
         refuse(near.empty() ? "" : "; did you mean " + near + "?");
       }
-      if (word.size() >= Text::capacity) refuse(text("; at most ", Text::capacity - 1, " characters"));
+      if (auto const size = static_cast<double>(word.size()); size > held.most)
+        refuse("; it has " + number_text(size) + " characters, at most " + number_text(held.most));
       return value;
     }
     case Kind::integers:

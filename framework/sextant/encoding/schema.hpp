@@ -1,6 +1,5 @@
 // What a plugin lets a spec say: options with types, ranges, units and help, checked in one place.
 #pragma once
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -52,6 +51,7 @@ struct Option {
   std::string auto_meaning;       ///< empty: `auto` is not allowed
   std::vector<std::string> choices;
   Range range;
+  Range held = {};  ///< what its member can hold, of text so many characters, where that is less
 
   /// "a number > 0", "one of half, interleaved", "true or false", ...
   std::string expectation() const;
@@ -88,9 +88,11 @@ class Schema {
                   "an option that is free text says what holds where it is auto");
     (apply(option, tags), ...);
     if constexpr (std::is_same_v<M, std::optional<int>>)
-      option.range = held_in<int>(option.range);
+      option.held = held_in<int>();
     else if constexpr (std::is_integral_v<M> && !std::is_same_v<M, bool>)
-      option.range = held_in<M>(option.range);
+      option.held = held_in<M>();
+    else if constexpr (std::is_same_v<M, Text>)
+      option.held = between(0, Text::capacity - 1);
     add(std::move(option), [member](P& p, Value const& v) { write(p.*member, v); });
     return std::move(*this);
   }
@@ -135,12 +137,10 @@ class Schema {
       static_assert(!sizeof(M),
                     "an option is a bool, int, double, optional of one, Numbers, Text, or an enum by choice()");
   }
-  /// What a whole number of this type can be.
   template <class Int>
-  static constexpr Range held_in(Range range) {
-    range.least = std::max(range.least, static_cast<double>(std::numeric_limits<Int>::min()));
-    range.most = std::min(range.most, static_cast<double>(std::numeric_limits<Int>::max()));
-    return range;
+  static constexpr Range held_in() {
+    using Limits = std::numeric_limits<Int>;
+    return between(static_cast<double>(Limits::min()), static_cast<double>(Limits::max()));
   }
   template <class M>
   static Value read(M const& m) {
