@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <span>
 
 namespace sextant::plugins {
@@ -15,9 +14,12 @@ namespace {
 std::vector<std::uint8_t> read_all(std::filesystem::path const& path) {
   std::ifstream in(path, std::ios::binary);
   expect(in.good(), path.string(), ": cannot open: ", std::strerror(errno));
-  std::vector<std::uint8_t> out{std::istreambuf_iterator<char>(in), {}};
-  expect(!in.bad(), path.string(), ": cannot read: ", std::strerror(errno));
-  expect(!out.empty(), path.string(), ": is empty");
+  auto const size = std::filesystem::file_size(path);
+  expect(size > 0, path.string(), ": is empty");
+  expect(size < 1u << 31, path.string(), ": has ", size, " bytes, expected less than 2^31");
+  std::vector<std::uint8_t> out(size);
+  in.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(size));
+  expect(in.good(), path.string(), ": cannot read: ", std::strerror(errno));
   return out;
 }
 
@@ -48,6 +50,7 @@ std::vector<std::uint8_t> unpack(std::vector<std::uint8_t>& packed, std::filesys
     status = inflate(&z, Z_NO_FLUSH);
     out.resize(before + block - z.avail_out);
     expect(status != Z_BUF_ERROR, path.string(), ": is cut short: its gzip stream does not end");
+    expect(status != Z_MEM_ERROR, path.string(), ": cannot unpack: no memory");
     expect(status == Z_OK || status == Z_STREAM_END, path.string(),
            ": is damaged: it does not unpack to what was packed");
   }
@@ -56,7 +59,6 @@ std::vector<std::uint8_t> unpack(std::vector<std::uint8_t>& packed, std::filesys
 
 std::vector<std::uint8_t> read_unpacked(std::filesystem::path const& path) {
   auto bytes = read_all(path);
-  expect(bytes.size() < 1u << 31, path.string(), ": has ", bytes.size(), " bytes, expected less than 2^31");
   return begins_gzip(bytes) ? unpack(bytes, path) : bytes;
 }
 

@@ -98,6 +98,8 @@ TEST_CASE("schema: a whole number that its member cannot hold is refused, and on
         "is 2147483648, expected a whole number >= 1, or auto; at most 2147483647");
   CHECK(complaint([&] { option(all, "turn").accept(-most - 2); }) ==
         "is -2147483649, expected a whole number; at least -2147483648");
+  CHECK(complaint([&] { span.accept(1e17); }) == "is 1e+17, expected a whole number >= 1, or auto; at most 2147483647");
+  CHECK_THAT(complaint([&] { option(all, "far").accept(1e17); }), ContainsSubstring("; at most 9007199254740992"));
   Sample sample;
   Sample::schema().set(sample, {{"span", span.accept(most)},
                                 {"turn", option(all, "turn").accept(-most - 1)},
@@ -121,7 +123,7 @@ TEST_CASE("schema: free text arrives whole, is empty where it is auto, and is re
   Sample::schema().set(sample, {{"where", Auto{}}});
   CHECK(sample.where.empty());
   CHECK_THAT(complaint([&] { where.accept(longest + "x"); }),
-             ContainsSubstring("expected a word, or auto; it has 1024 characters, at most 1023"));
+             ContainsSubstring("expected a word, or auto; it has 1024 bytes, at most 1023"));
 }
 
 TEST_CASE("schema: accepted values arrive in the struct, absent ones keep its defaults", "[encoding][schema]") {

@@ -26,6 +26,11 @@ View2<T> random2(std::string const& name, int rows, int cols, double scale = 1) 
   return x;
 }
 
+/// What rounding may do to a sum of k products of normal numbers: about sqrt(k) roundings of `unit`.
+inline double product_bound(int k, double unit) {
+  return 8 * unit * std::sqrt(static_cast<double>(k)) * std::log2(k + 2.0);
+}
+
 /// The largest |x - y| over all entries.
 template <class X, class Y>
 double largest_difference(X const& x, Y const& y) {

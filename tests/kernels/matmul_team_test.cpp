@@ -19,8 +19,6 @@ template <class T>
 View2<T> of_op(std::string const& name, int rows, int cols, Op op) {
   return op == Op::plain ? test::random2<T>(name, rows, cols) : test::random2<T>(name, cols, rows);
 }
-// For normal entries the sum of k products is off by about sqrt(k) roundings.
-double bound(int k, double unit) { return 8 * unit * std::sqrt(static_cast<double>(k)) * std::log2(k + 2.0); }
 }  // namespace
 
 TEMPLATE_TEST_CASE("team matmul: every shape, transposition and accumulation equals the plain loop",
@@ -40,7 +38,7 @@ TEMPLATE_TEST_CASE("team matmul: every shape, transposition and accumulation equ
           Exec().fence();
           reference::matmul<TestType>(a, op_a, b, op_b, expected, into);
           INFO(m << " x " << n << " x " << k << (op_a == Op::plain ? " N" : " T") << (op_b == Op::plain ? "N" : "T"));
-          CHECK(test::largest_difference(found, expected) <= bound(k, unit));
+          CHECK(test::largest_difference(found, expected) <= test::product_bound(k, unit));
         }
 }
 
@@ -54,7 +52,7 @@ TEST_CASE("team matmul: bf16 rounds both operands, stored so or not", "[matmul][
   kernels::team::matmul<float, BFloat16>(Exec(), a, Op::plain, stored, Op::transposed, from_stored, Into::overwrite,
                                          Precision::bf16);
   Exec().fence();
-  CHECK(test::largest_difference(found, expected) <= bound(90, 0x1p-24));
+  CHECK(test::largest_difference(found, expected) <= test::product_bound(90, 0x1p-24));
   CHECK(test::same_bits(found, from_stored));
 }
 

@@ -25,8 +25,6 @@ struct Product {
   void run(Into into) { kernels::matmul<T>(Exec(), a, op_a, b, op_b, c, into); }
 };
 
-// The longest |a| . |b| would bound the error; for normal entries sqrt(k) does.
-double bound(int k, double unit) { return 8 * unit * std::sqrt(static_cast<double>(k)) * std::log2(k + 2.0); }
 }  // namespace
 
 TEMPLATE_TEST_CASE("matmul: every shape, transposition and accumulation equals the plain loop", "[matmul][reference]",
@@ -44,7 +42,7 @@ TEMPLATE_TEST_CASE("matmul: every shape, transposition and accumulation equals t
           fast.run(into);
           reference::matmul<TestType>(plain.a, op_a, plain.b, op_b, plain.c, into);
           INFO(m << " x " << n << " x " << k << (op_a == Op::plain ? " N" : " T") << (op_b == Op::plain ? "N" : "T"));
-          CHECK(test::largest_difference(fast.c, plain.c) <= bound(k, unit));
+          CHECK(test::largest_difference(fast.c, plain.c) <= test::product_bound(k, unit));
         }
 }
 
@@ -57,7 +55,7 @@ TEMPLATE_TEST_CASE("matmul: products of few rows equal the plain loop, each row 
       kernels::matmul_few<TestType>(Exec(), six.a, six.b, six.c);
       reference::matmul<TestType>(plain.a, Op::plain, plain.b, Op::transposed, plain.c);
       INFO(n << " columns, " << k << " terms");
-      CHECK(test::largest_difference(six.c, plain.c) <= bound(k, unit));
+      CHECK(test::largest_difference(six.c, plain.c) <= test::product_bound(k, unit));
       View2<TestType> const one("one", 1, n), row(six.a.data() + 4 * k, 1, k);
       kernels::matmul_few<TestType>(Exec(), row, six.b, one);
       CHECK(test::same_bits(one, View2<TestType>(six.c.data() + 4 * n, 1, n)));

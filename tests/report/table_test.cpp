@@ -145,8 +145,27 @@ TEST_CASE("arms of different tasks are not ranked against each other, and each m
              ContainsSubstring("highest of its column, among the arms that answer the same."));
   auto const findings = findings_of(comparison);
   REQUIRE(findings.size() == 2);
-  CHECK(findings[0] == "sort. At 20 tokens, nope / sort has the highest accuracy (token): 0.900.");
-  CHECK(findings[1] == "parity. At 20 tokens, rope / parity has the highest accuracy (token): 0.400.");
+  CHECK(findings[0] == "sort: at 20 tokens, nope / sort has the highest accuracy (token): 0.900.");
+  CHECK(findings[1] == "parity: at 20 tokens, rope / parity has the highest accuracy (token): 0.400.");
+}
+
+TEST_CASE("a baseline of several parts finds its like by all of them", "[report][table]") {
+  auto study = tiny({{"rope / canvas / sort", "none", 1, 20, 0.5},
+                     {"rope / flat / sort", "none", 1, 20, 0.6},
+                     {"rope / canvas / copy", "none", 1, 20, 0.7},
+                     {"rope / flat / copy", "none", 1, 20, 0.8},
+                     {"nope / flat / copy", "none", 1, 20, 0.9}});
+  for (auto const& row : study.rows) {
+    RunView run;
+    run.id = row.run, run.seed = row.seed, run.status = "done", run.encoding = row.encoding, run.scaling = row.scaling;
+    run.asked = row.encoding.substr(row.encoding.rfind(' ') + 1);
+    study.runs.push_back(run);
+  }
+  auto const comparison = compare(study, against("rope / flat / sort"));
+  CHECK(comparison.rows[0].baseline == "rope / flat / sort");
+  CHECK(comparison.rows[2].baseline == "rope / flat / copy");
+  CHECK(comparison.rows[3].is_baseline);
+  CHECK(comparison.rows[4].baseline == "rope / flat / copy");
 }
 
 TEST_CASE("an arm that lacks a seed or diverged is shown but never best", "[report][table]") {

@@ -246,7 +246,7 @@ TEST_CASE("images: sides, cells and canvases that do not fit are refused with wh
   CHECK_THAT(test::complaint([] { images_of("here", 2)->row_length(2); }),
              ContainsSubstring("images.folder is here, expected a path from / on"));
   CHECK_THAT(test::complaint([] { images_of("/" + std::string(2000, 'x'), 2); }),
-             ContainsSubstring("it has 2001 characters, at most 1023"));
+             ContainsSubstring("it has 2001 bytes, at most 1023"));
   auto const of_two_sides = [&] {
     Options const options{
         {"folder", folder.path().string()}, {"pool", whole(2)}, {"lengths", std::vector<double>{2, 4}}};

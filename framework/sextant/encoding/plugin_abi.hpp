@@ -4,7 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#define SEXTANT_PLUGIN_API 5
+#define SEXTANT_PLUGIN_API 6
 
 #define SEXTANT_STRING_(x) #x
 #define SEXTANT_STRING(x) SEXTANT_STRING_(x)

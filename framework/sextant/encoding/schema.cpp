@@ -1,6 +1,7 @@
 #include <sextant/base/error.hpp>
 #include <sextant/encoding/schema.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -88,9 +89,10 @@ Value Option::accept(Value const& value) const {
       if (!std::holds_alternative<bool>(value)) refuse();
       return value;
     case Kind::integer:
-      if (!numeric || x != std::floor(x) || std::abs(x) > 0x1p53 || !inside(range, x)) refuse();
-      if (x > held.most) refuse("; at most " + number_text(held.most));
-      if (x < held.least) refuse("; at least " + number_text(held.least));
+      if (!numeric || x != std::floor(x) || !inside(range, x)) refuse();
+      if (double const most = std::min(held.most, 0x1p53); x > most) refuse(text("; at most ", std::int64_t(most)));
+      if (double const least = std::max(held.least, -0x1p53); x < least)
+        refuse(text("; at least ", std::int64_t(least)));
       return static_cast<std::int64_t>(x);
     case Kind::number:
       if (!numeric || !std::isfinite(x) || !inside(range, x)) refuse();
@@ -104,8 +106,8 @@ Value Option::accept(Value const& value) const {
         std::string const near = nearest(word, choices);
         refuse(near.empty() ? "" : "; did you mean " + near + "?");
       }
-      if (auto const size = static_cast<double>(word.size()); size > held.most)
-        refuse("; it has " + number_text(size) + " characters, at most " + number_text(held.most));
+      if (static_cast<double>(word.size()) > held.most)
+        refuse(text("; it has ", word.size(), " bytes, at most ", std::int64_t(held.most)));
       return value;
     }
     case Kind::integers:

@@ -19,8 +19,8 @@ std::string units_behind(Comparison const& comparison) {
 }
 
 /// "At 2,048 tokens, 8 times the trained length"
-std::string place_of(Comparison const& comparison, std::int64_t length) {
-  std::string place = cat({"At ", grouped(length), " tokens"});
+std::string place_of(std::string_view at, Comparison const& comparison, std::int64_t length) {
+  std::string place = cat({at, " ", grouped(length), " tokens"});
   if (auto const trained = comparison.trained_length; trained && length > *trained)
     place +=
         cat({", ", fixed(static_cast<double>(length) / static_cast<double>(*trained), length % *trained == 0 ? 0 : 1),
@@ -42,7 +42,7 @@ void add_winner(std::vector<std::string>& out, Comparison const& comparison, Riv
   std::string const how = seeds == 1 ? " exactly equal to it, for the one seed."
                                      : cat({" not told apart from it by ", std::to_string(seeds), " seeds."});
   std::string sentence = cat(
-      {rivals.name.empty() ? "" : cat({rivals.name, ". "}), place_of(comparison, comparison.lengths.back()), ", ",
+      {place_of(rivals.name.empty() ? "At" : cat({rivals.name, ": at"}), comparison, comparison.lengths.back()), ", ",
        best->label, " has the ", comparison.lower_is_better ? "lowest " : "highest ", measure_of(comparison.quantity),
        ": ", mean_text(best->cells.back().summary, decimals_of(comparison)), units_behind(comparison), "."});
   bool const all = tied.size() + 1 == rivals.rows.size() && tied.size() > 1;

@@ -109,7 +109,7 @@ std::string lessons_of(nlohmann::json const& canonical) {
   return nlohmann::json{canonical["data"], train.value("length", 0), train.value("rows", 0)}.dump();
 }
 
-/// The corpus and its tokens; or the task and its options, but for how long an example is and where its tokens stand.
+/// The corpus and its tokens; or the task, its files and its options, but for how long an example is and where its tokens stand.
 std::string asked_of(nlohmann::json const& canonical) {
   if (!canonical.is_object() || !canonical.contains("data") || !canonical["data"].is_object()) return "";
   auto const& data = canonical["data"];
@@ -117,7 +117,7 @@ std::string asked_of(nlohmann::json const& canonical) {
   auto const& task = data["task"];
   auto options = task.value("options", nlohmann::json::object());
   for (char const* const place : {"lengths", "canvas"}) options.erase(place);
-  return nlohmann::json{task.value("use", ""), options}.dump();
+  return nlohmann::json{task.value("use", ""), options, data.value("files", "")}.dump();
 }
 
 RunView run_of(std::string const& id, Group const& group) {

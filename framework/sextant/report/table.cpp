@@ -131,6 +131,9 @@ Table differences_table(Comparison const& comparison) {
                             {std::to_string(v.n)}});
     }
   }
+  if (rivals_of(comparison).size() > 1)
+    table.notes.emplace_back(
+        "An arm that answers something else than the baseline is compared with the baseline's like.");
   if (comparison.tests > 0)
     table.notes.push_back(
         cat({"Two-sided paired t-tests; Holm's correction over all ", std::to_string(comparison.tests),
