@@ -41,6 +41,10 @@ def torch_seconds(work, min_time):
     return (time.perf_counter() - begin) / count
 
 
+def alibi_slopes(torch, heads):
+    return torch.tensor([2.0 ** (-8.0 * (n + 1) / heads) for n in range(heads)])
+
+
 def attention_case(torch, shape, bias, backward, dtype):
     """SDPA: causal as such, or with a float mask that holds the bias, formed anew each time where it is trained."""
     F = torch.nn.functional
@@ -49,7 +53,7 @@ def attention_case(torch, shape, bias, backward, dtype):
     grad = torch.randn(b, h, l, d, dtype=dtype)
     offset = torch.arange(l)[:, None] - torch.arange(l)[None, :]
     hidden = torch.zeros(l, l).masked_fill_(offset < 0, -math.inf)
-    slope = torch.tensor([2.0 ** (-8.0 * (n + 1) / h) for n in range(h)])
+    slope = alibi_slopes(torch, h)
     table = torch.nn.Parameter(torch.randn(h, l) * 0.1)
     r1, r2 = torch.nn.Parameter(torch.ones(h)), torch.nn.Parameter(torch.ones(h))
     distance = offset.clamp(min=0)
@@ -88,7 +92,7 @@ def flex_case(torch, shape, bias):
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
     b, h, l, d = shape
     q, k, v = (torch.randn(b, h, l, d) for _ in range(3))
-    slope = torch.tensor([2.0 ** (-8.0 * (n + 1) / h) for n in range(h)])
+    slope = alibi_slopes(torch, h)
 
     def alibi(score, row, head, i, j):
         return score - slope[head] * (i - j)

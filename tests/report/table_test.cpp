@@ -35,6 +35,16 @@ StudyView tiny(std::vector<std::tuple<std::string, std::string, int, int, double
   return study;
 }
 
+// Gives every row a run that was asked the last word of its label.
+void ask_by_label(StudyView& study) {
+  for (auto const& row : study.rows) {
+    RunView run;
+    run.id = row.run, run.seed = row.seed, run.status = "done", run.encoding = row.encoding, run.scaling = row.scaling;
+    run.asked = row.encoding.substr(row.encoding.rfind(' ') + 1);
+    study.runs.push_back(run);
+  }
+}
+
 StudyView two_arms() {
   return tiny({{"rope", "none", 1, 256, 1.0},
                {"rope", "none", 2, 256, 1.2},
@@ -122,12 +132,7 @@ TEST_CASE("arms of different tasks are not ranked against each other, and each m
                      {"nope / parity", "none", 1, 20, 0.3},
                      {"fox / copy", "none", 1, 20, 1.0}});
   for (auto& row : study.rows) row.probe = "accuracy", row.metric = "token", row.units = "1";
-  for (auto const& row : study.rows) {
-    RunView run;
-    run.id = row.run, run.seed = row.seed, run.status = "done", run.encoding = row.encoding, run.scaling = row.scaling;
-    run.asked = row.encoding.substr(row.encoding.rfind(' ') + 1);
-    study.runs.push_back(run);
-  }
+  ask_by_label(study);
   auto const comparison = compare(study, {.baseline = "rope / sort", .probe = "accuracy"});
   auto const mark = [&](std::size_t row) { return comparison.rows[row].cells[0].mark; };
   CHECK(mark(0) == Mark::none);
@@ -155,12 +160,7 @@ TEST_CASE("a baseline of several parts finds its like by all of them", "[report]
                      {"rope / canvas / copy", "none", 1, 20, 0.7},
                      {"rope / flat / copy", "none", 1, 20, 0.8},
                      {"nope / flat / copy", "none", 1, 20, 0.9}});
-  for (auto const& row : study.rows) {
-    RunView run;
-    run.id = row.run, run.seed = row.seed, run.status = "done", run.encoding = row.encoding, run.scaling = row.scaling;
-    run.asked = row.encoding.substr(row.encoding.rfind(' ') + 1);
-    study.runs.push_back(run);
-  }
+  ask_by_label(study);
   auto const comparison = compare(study, against("rope / flat / sort"));
   CHECK(comparison.rows[0].baseline == "rope / flat / sort");
   CHECK(comparison.rows[2].baseline == "rope / flat / copy");

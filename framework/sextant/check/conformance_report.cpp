@@ -1,6 +1,7 @@
 // The conformance report as a table and as JSON.
 #include <sextant/base/error.hpp>
 #include <sextant/check/conformance.hpp>
+#include <sextant/check/figure.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,8 +11,6 @@
 
 namespace sextant::check {
 namespace {
-std::string figure(double value) { return value == 0 ? "0" : fmt::format("{:.2e}", value); }
-
 nlohmann::ordered_json json_of(double value) {
   if (std::isfinite(value)) return value;
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";

@@ -1,5 +1,6 @@
 #include <sextant/base/error.hpp>
 #include <sextant/base/file.hpp>
+#include <sextant/check/figure.hpp>
 #include <sextant/check/formats.hpp>
 #include <sextant/results/file.hpp>
 
@@ -50,11 +51,6 @@ void verify_hdf5(std::string const& path, encoding::Registry const& registry, Ve
     fail(path, ": the attribute format is ", report.format.empty() ? "absent" : report.format, ", expected one of ",
          join(known_formats));
   }
-}
-
-std::string short_number(double value) {
-  if (value == 0) return "0";
-  return std::isfinite(value) ? fmt::format("{:.2e}", value) : fmt::format("{}", value);
 }
 
 }  // namespace
@@ -123,8 +119,8 @@ std::string VerifyReport::table(bool errors_only) const {
     if (errors_only && c.verdict == Verdict::pass) continue;
     bool const measured = !c.what.empty();
     out += fmt::format("{:<{}}  {:<{}}  {:>9}  {:>9}  {}{}\n", c.name, name, c.what, what,
-                       measured ? short_number(c.error) : "-", measured ? short_number(c.tolerance) : "-",
-                       word(c.verdict), c.note.empty() ? "" : "  " + c.note);
+                       measured ? figure(c.error) : "-", measured ? figure(c.tolerance) : "-", word(c.verdict),
+                       c.note.empty() ? "" : "  " + c.note);
   }
   out += fmt::format("{}: {} cases, {} passed, {} failed, {} missing\n", file, cases.size(), count(Verdict::pass),
                      count(Verdict::fail), count(Verdict::missing));

@@ -51,7 +51,7 @@ struct Option {
   std::string auto_meaning;       ///< empty: `auto` is not allowed
   std::vector<std::string> choices;
   Range range;
-  Range held = {};  ///< what its member can hold, of text so many characters, where that is less
+  Range held = {};  ///< what its member can hold, of text so many bytes, where that is less
 
   /// "a number > 0", "one of half, interleaved", "true or false", ...
   std::string expectation() const;

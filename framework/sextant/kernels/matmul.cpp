@@ -1,6 +1,6 @@
-// Matrix products of the host; those of a device are in matmul_team.cpp. oneDNN's result depends on how many threads it is given,
-// so it is only ever given one: it is called from inside our own parallel loop, where it stays sequential, on blocks that the
-// shapes alone decide.
+// Matrix products of the host; those of a device are in matmul_team.cpp. oneDNN's result depends on how many threads it is
+// given, so it is only ever given one: it is called from inside our own parallel loop, where it stays sequential, on blocks
+// that the shapes alone decide.
 #include <sextant/kernels/matmul_blocks.hpp>
 #include <sextant/kernels/matmul_team.hpp>
 #include <sextant/kernels/small_matmul.hpp>

@@ -22,7 +22,8 @@ Matrix<T> as_matrix(T* data, int rows, int cols) {
 /// Same bits for any number of threads: c is cut into blocks whose size depends on the shapes alone, each block is one
 /// single-threaded call, and a transposed `a` (a weight's gradient, where k counts tokens) is also cut along k into
 /// runs of 1024 that are added in order. With a plain `a`, a row of c does not depend on how many rows stand beside it.
-/// T is float (oneDNN) or double (plain loops, for gradient checks). A device multiplies by matmul_team.hpp, and does not wait. Throws Error naming the shapes that disagree.
+/// T is float (oneDNN) or double (plain loops, for gradient checks). A device multiplies by matmul_team.hpp, and does not wait.
+/// Throws Error naming the shapes that disagree.
 template <class T>
 void matmul(Exec const& exec, Matrix<T const> const& a, Op op_a, Matrix<T const> const& b, Op op_b, Matrix<T> const& c,
             Into into = Into::overwrite);

@@ -94,7 +94,7 @@ void mark_column(Comparison& out, std::vector<std::size_t> const& rows, std::siz
   }
 }
 
-// The row that `row` is compared with: in its own study when that has it, else in the first study that does; and asked the same.
+// The row that `row` is compared with: in its own study when that has it, else in the first study that does; a rival of it.
 ComparisonRow const* baseline_of(Comparison const& out, ComparisonRow const& row, CompareOptions const& options) {
   ComparisonRow const* found = nullptr;
   for (auto const& other : out.rows) {
@@ -236,7 +236,8 @@ Comparison compare(std::span<StudyView const> studies, CompareOptions const& opt
       out.rows.push_back(std::move(row));
     }
   }
-  for (auto const& rivals : rivals_of(out))
+  find_rivals(out);
+  for (auto const& rivals : out.rivals)
     for (std::size_t column = 0; column < out.lengths.size(); ++column) mark_column(out, rivals.rows, column, options);
   compare_with_baseline(out, options);
   return out;

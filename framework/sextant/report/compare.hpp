@@ -52,17 +52,25 @@ Paired paired_cells(Cell const& a, Cell const& b, double confidence = 0.95, Meth
 struct ComparisonRow {
   std::string label;  ///< arm, preceded by its study when there are several
   Arm arm;
-  std::size_t study = 0;  ///< which of the given studies
-  std::string asked;      ///< as RunView has it
+  std::size_t study = 0;   ///< which of the given studies
+  std::string asked;       ///< as RunView has it
+  std::size_t rivals = 0;  ///< index in Comparison::rivals
+  std::string own;         ///< its encoding's label less what all its rivals are asked, "rope" of "rope / sort"
   bool is_baseline = false;
   std::string baseline;             ///< label of what this row is compared with; "" for nothing
   std::vector<std::string> failed;  ///< messages of this arm's failed runs
   std::vector<Cell> cells;          ///< one a length
 };
 
-/// Best of a column: the best mean among complete cells of arms that were asked the same (rivals.hpp), where two of them were
-/// measured. Tied: complete cells whose paired difference to the best, over
-/// the seeds that both have, has an interval that holds zero.
+/// Rows that were asked the same, and are ranked against each other. Those of which it is not known are rivals of their own, or of
+/// all where no more than one question is known.
+struct Rivals {
+  std::string name;               ///< what their labels share, "sort" of "nope / sort"; empty where all rows are rivals
+  std::vector<std::size_t> rows;  ///< ascending
+};
+
+/// Best of a column: the best mean among complete cells of rivals, where two of them were measured. Tied: complete cells whose
+/// paired difference to the best, over the seeds that both have, has an interval that holds zero.
 struct Comparison {
   Quantity quantity;
   std::string units;
@@ -74,7 +82,8 @@ struct Comparison {
   std::vector<std::int64_t> seeds;
   std::vector<std::string> studies;
   std::vector<ComparisonRow> rows;
-  int tests = 0;  ///< p-values in Holm's family
+  std::vector<Rivals> rivals;  ///< every row once, in the order in which each group begins
+  int tests = 0;               ///< p-values in Holm's family
 
   /// Index of a length; nothing where it is none of them.
   std::optional<std::size_t> column_of(std::int64_t length) const;

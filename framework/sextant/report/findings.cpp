@@ -1,5 +1,4 @@
 #include <sextant/report/findings.hpp>
-#include <sextant/report/rivals.hpp>
 #include <sextant/report/table.hpp>
 #include <sextant/report/text.hpp>
 
@@ -80,9 +79,8 @@ void add_change(std::vector<std::string>& out, Comparison const& comparison) {
 std::vector<std::string> findings_of(Comparison const& comparison) {
   std::vector<std::string> out;
   if (comparison.lengths.empty()) return out;
-  auto const groups = rivals_of(comparison);
-  for (auto const& rivals : groups) add_winner(out, comparison, rivals);
-  if (groups.size() == 1) add_change(out, comparison);
+  for (auto const& rivals : comparison.rivals) add_winner(out, comparison, rivals);
+  if (comparison.rivals.size() == 1) add_change(out, comparison);
   return out;
 }
 

@@ -7,7 +7,6 @@
 #include <sextant/report/plots.hpp>
 #include <sextant/report/published.hpp>
 #include <sextant/report/reach.hpp>
-#include <sextant/report/rivals.hpp>
 #include <sextant/report/table.hpp>
 #include <sextant/report/text.hpp>
 
@@ -92,7 +91,7 @@ void differences(Page& page) {
   if (!any) return;
   std::string const base = default_baseline(page.study);
   char const* const better = page.comparison.lower_is_better ? "Negative is better than " : "Positive is better than ";
-  bool const several = rivals_of(page.comparison).size() > 1;
+  bool const several = page.comparison.rivals.size() > 1;
   auto const scope =
       page.section("differences", cat({"Differences to ", base, several ? " and its like" : ""}),
                    cat({"Each arm minus ", base, several ? ", or the arm like it that answers the same" : "",

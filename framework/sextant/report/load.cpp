@@ -98,11 +98,12 @@ void add_controls(Group const& run, std::vector<std::string>& controls) {
   }
 }
 
-// Data and rows of the settings that a trained stage is named after.
+/// The settings that a trained stage is named after.
 nlohmann::json canonical_of(Group const& config) {
   return nlohmann::json::parse(config.attribute<std::string>("canonical", ""), nullptr, false);
 }
 
+/// Their data and rows.
 std::string lessons_of(nlohmann::json const& canonical) {
   if (!canonical.is_object() || !canonical.contains("data") || !canonical.contains("train")) return "";
   auto const& train = canonical["train"];

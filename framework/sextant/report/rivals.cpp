@@ -1,6 +1,7 @@
 #include <sextant/report/rivals.hpp>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace sextant::report {
@@ -15,75 +16,56 @@ std::vector<std::string> parts_of(std::string_view label) {
   return parts;
 }
 
-/// What a row is asked, as far as that parts rows: where fewer than two questions are known, all are taken for one.
-class Questions {
- public:
-  explicit Questions(Comparison const& comparison) {
-    std::set<std::string> known;
-    for (auto const& row : comparison.rows)
-      if (!row.asked.empty()) known.insert(row.asked);
-    several_ = known.size() > 1;
-  }
-  std::string of(ComparisonRow const& row) const { return several_ ? row.asked : ""; }
-
- private:
-  bool several_ = false;
-};
-
 bool holds(std::vector<std::string> const& parts, std::string const& part) {
   return std::find(parts.begin(), parts.end(), part) != parts.end();
 }
 
-/// Parts of a label that all rivals share and no other arm has: what they are asked, as labels say it.
-std::vector<std::string> parts_of(Comparison const& comparison, Rivals const& rivals) {
-  auto out = parts_of(comparison.rows[rivals.rows.front()].arm.encoding);
-  for (std::size_t row = 0; row < comparison.rows.size(); ++row) {
-    bool const rival = std::find(rivals.rows.begin(), rivals.rows.end(), row) != rivals.rows.end();
-    auto const parts = parts_of(comparison.rows[row].arm.encoding);
-    std::erase_if(out, [&](auto const& part) { return holds(parts, part) != rival; });
+void group_rows(Comparison& comparison) {
+  std::set<std::string> known;
+  for (auto const& row : comparison.rows)
+    if (!row.asked.empty()) known.insert(row.asked);
+  std::map<std::string, std::size_t> groups;
+  for (std::size_t n = 0; n < comparison.rows.size(); ++n) {
+    auto& row = comparison.rows[n];
+    auto const [at, fresh] = groups.emplace(known.size() > 1 ? row.asked : "", comparison.rivals.size());
+    if (fresh) comparison.rivals.emplace_back();
+    row.rivals = at->second;
+    comparison.rivals[row.rivals].rows.push_back(n);
   }
-  return out;
 }
 
-/// The other parts of each row's label.
-std::vector<std::vector<std::string>> own_parts(Comparison const& comparison) {
-  std::vector<std::vector<std::string>> out(comparison.rows.size());
-  for (auto const& rivals : rivals_of(comparison)) {
-    auto const asked = parts_of(comparison, rivals);
-    for (auto const row : rivals.rows) {
-      out[row] = parts_of(comparison.rows[row].arm.encoding);
-      std::erase_if(out[row], [&](auto const& part) { return holds(asked, part); });
-    }
+/// Parts of a label that all rivals share and no other arm has: what they are asked, as labels say it.
+std::vector<std::string> asked_parts(Comparison const& comparison, std::size_t rivals) {
+  auto out = parts_of(comparison.rows[comparison.rivals[rivals].rows.front()].arm.encoding);
+  for (auto const& row : comparison.rows) {
+    auto const parts = parts_of(row.arm.encoding);
+    std::erase_if(out, [&](auto const& part) { return holds(parts, part) != (row.rivals == rivals); });
   }
   return out;
 }
 }  // namespace
 
-std::vector<Rivals> rivals_of(Comparison const& comparison) {
-  Questions const asked(comparison);
-  std::vector<Rivals> out;
-  for (std::size_t row = 0; row < comparison.rows.size(); ++row) {
-    auto const at = std::find_if(out.begin(), out.end(), [&](Rivals const& group) {
-      return asked.of(comparison.rows[group.rows.front()]) == asked.of(comparison.rows[row]);
-    });
-    (at == out.end() ? out.emplace_back() : *at).rows.push_back(row);
+void find_rivals(Comparison& comparison) {
+  comparison.rivals.clear();
+  group_rows(comparison);
+  if (comparison.rivals.size() < 2) return;
+  for (std::size_t n = 0; n < comparison.rivals.size(); ++n) {
+    auto const asked = asked_parts(comparison, n);
+    comparison.rivals[n].name = join(asked, between);
+    for (auto const row : comparison.rivals[n].rows) {
+      auto own = parts_of(comparison.rows[row].arm.encoding);
+      std::erase_if(own, [&](auto const& part) { return holds(asked, part); });
+      comparison.rows[row].own = join(own, between);
+    }
   }
-  if (out.size() > 1)
-    for (auto& group : out) group.name = join(parts_of(comparison, group), between);
-  return out;
 }
 
 ComparisonRow const* counterpart(Comparison const& comparison, ComparisonRow const& base, ComparisonRow const& row) {
-  Questions const asked(comparison);
-  if (asked.of(base) == asked.of(row)) return &base;
-  auto const own = own_parts(comparison);
-  auto const& wanted = own[static_cast<std::size_t>(&base - comparison.rows.data())];
+  if (base.rivals == row.rivals) return &base;
   ComparisonRow const* found = nullptr;
-  for (std::size_t n = 0; n < comparison.rows.size(); ++n) {
+  for (auto const n : comparison.rivals[row.rivals].rows) {
     auto const& other = comparison.rows[n];
-    if (other.study != row.study || other.asked != row.asked || other.arm.scaling != base.arm.scaling ||
-        own[n] != wanted)
-      continue;
+    if (other.study != row.study || other.arm.scaling != base.arm.scaling || other.own != base.own) continue;
     if (found) return nullptr;  // two alike: neither is the one
     found = &other;
   }

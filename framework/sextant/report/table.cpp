@@ -1,5 +1,4 @@
 #include <sextant/base/error.hpp>
-#include <sextant/report/rivals.hpp>
 #include <sextant/report/table.hpp>
 #include <sextant/report/text.hpp>
 
@@ -51,7 +50,7 @@ std::vector<std::string> result_notes(Comparison const& comparison) {
     }
   if (best)
     notes.push_back(cat({"● ", comparison.lower_is_better ? "lowest" : "highest", " of its column",
-                         rivals_of(comparison).size() > 1 ? ", among the arms that answer the same." : "."}));
+                         comparison.rivals.size() > 1 ? ", among the arms that answer the same." : "."}));
   if (tied)
     notes.emplace_back(comparison.seeds.size() < 2
                            ? "○ exactly equal to it."
@@ -131,7 +130,7 @@ Table differences_table(Comparison const& comparison) {
                             {std::to_string(v.n)}});
     }
   }
-  if (rivals_of(comparison).size() > 1)
+  if (comparison.rivals.size() > 1)
     table.notes.emplace_back(
         "An arm that answers something else than the baseline is compared with the baseline's like.");
   if (comparison.tests > 0)
