@@ -3,7 +3,6 @@
 // that the shapes alone decide.
 #include <sextant/kernels/matmul_blocks.hpp>
 #include <sextant/kernels/matmul_team.hpp>
-#include <sextant/kernels/small_matmul.hpp>
 
 #include <omp.h>
 #include <oneapi/dnnl/dnnl.h>
@@ -61,12 +60,8 @@ void matmul(Exec const& exec, Matrix<T const> const& a, Op op_a, Matrix<T const>
 
 template <class T>
 void matmul_few(Exec const& exec, Matrix<T const> const& a, Matrix<T const> const& b, Matrix<T> const& c) {
-  blocks::Size const n = blocks::checked(a, Op::plain, b, Op::transposed, c);
   if constexpr (!on_host) return team::matmul<T, T>(exec, a, Op::plain, b, Op::transposed, c, Into::overwrite);
-  blocks::for_columns(exec, n, [=](int col, int cols) {
-    small_nt(a.data(), a.stride(0), n.rows, b.data() + col * b.stride(0), b.stride(0), cols, n.terms, T(1),
-             c.data() + col, c.stride(0));
-  });
+  blocks::matmul_few(exec, a, b, c, few::lay_out<T>);
 }
 
 template void matmul_few(Exec const&, Matrix<float const> const&, Matrix<float const> const&, Matrix<float> const&);

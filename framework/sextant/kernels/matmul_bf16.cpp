@@ -1,7 +1,6 @@
 // Products of bf16 operands with sums in float: oneDNN's bf16 primitives where the CPU has the arithmetic, else float
 // products of widened blocks. Both multiply exactly; they differ in the order of the sums alone.
 #include <sextant/base/launch.hpp>
-#include <sextant/kernels/matmul_bf16_dots.hpp>
 #include <sextant/kernels/matmul_bf16_native.hpp>
 #include <sextant/kernels/matmul_blocks.hpp>
 #include <sextant/kernels/matmul_team.hpp>
@@ -69,18 +68,7 @@ void matmul_few_bf16(Exec const& exec, Matrix<float const> const& a, Matrix<BFlo
                      Matrix<float> const& c) {
   if constexpr (!on_host)
     return team::matmul<float, BFloat16>(exec, a, Op::plain, b, Op::transposed, c, Into::overwrite, Precision::bf16);
-  static thread_local std::vector<float> rows;
-  Size const n = blocks::checked(a, Op::plain, b, Op::transposed, c);
-  int const stride = blocks::split_length(n.terms);
-  rows.resize(static_cast<std::size_t>(few_rows) * stride);
-  float* const left = rows.data();
-  for (int i = 0; i < n.rows && i < few_rows; ++i)
-    blocks::split_row(a.data() + i * a.stride(0), n.terms, left + i * stride);
-  blocks::for_columns(exec, n, [=](int col, int cols) {
-    for (int i = 0; i < n.rows; ++i)
-      blocks::dots(left + i * stride, b.data() + col * b.stride(0), b.stride(0), cols, n.terms,
-                   c.data() + i * c.stride(0) + col);
-  });
+  blocks::matmul_few(exec, a, b, c, few::lay_out_rounded);
 }
 
 void round_all_to_bf16(Exec const& exec, View1<float const> const& x, View1<BFloat16> const& to) {

@@ -1,6 +1,7 @@
 // How a matrix product is cut into calls of one thread: blocks that the shapes alone decide, whatever multiplies them.
 #pragma once
 #include <sextant/base/error.hpp>
+#include <sextant/kernels/few_rows.hpp>
 #include <sextant/kernels/matmul.hpp>
 #include <sextant/kernels/row_math.hpp>
 
@@ -142,15 +143,23 @@ void matmul(Exec const& exec, Matrix<T const> const& a, Op op_a, Matrix<B const>
     matmul_sums(exec, size, a, b, op_b, c, into, multiply);
 }
 
-/// task(first column, columns) for the columns of a product of few rows.
-template <class Task>
-void for_columns(Exec const& exec, Size n, Task const& task) {
+/// c = a b^T for at most few_rows rows, each laid out by lay_out(row, terms, to); see few_rows.hpp.
+template <class T, class B, class LayOut>
+void matmul_few(Exec const& exec, Matrix<T const> const& a, Matrix<B const> const& b, Matrix<T> const& c,
+                LayOut const& lay_out) {
   constexpr int few_cols = 32;
+  static thread_local std::vector<T> rows;
+  Size const n = checked(a, Op::plain, b, Op::transposed, c);
   expect(n.rows <= few_rows, "matmul_few: ", n.rows, " rows, expected at most ", few_rows);
   if (n.rows == 0) return;
+  int const length = few::row_length<T>(n.terms);
+  rows.resize(std::max(rows.size(), static_cast<std::size_t>(n.rows) * length));
+  T* const left = rows.data();
+  for (int i = 0; i < n.rows; ++i) lay_out(a.data() + i * a.stride(0), n.terms, left + i * length);
   for_tasks(exec, "sextant::matmul_few", blocks_of(n.cols, few_cols), [=](int block) {
     int const col = block * few_cols;
-    task(col, std::min(few_cols, n.cols - col));
+    few::product(n.rows, left, b.data() + col * b.stride(0), b.stride(0), std::min(few_cols, n.cols - col), n.terms,
+                 c.data() + col, c.stride(0));
   });
 }
 
