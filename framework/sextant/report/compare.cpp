@@ -89,7 +89,7 @@ void mark_column(Comparison& out, std::vector<std::size_t> const& rows, std::siz
     Cell& cell = out.rows[row].cells[column];
     if (&cell == best || !cell.complete) continue;
     auto const difference = paired_cells(cell, *best, options.confidence, options.method);
-    bool const equal = *cell.summary.mean == *best->summary.mean;
+    bool const equal = *cell.summary.mean == *best->summary.mean || difference.p == 1;  // up to rounding
     if (equal || (difference.interval && difference.interval->contains(0))) cell.mark = Mark::tied;
   }
 }
