@@ -9,6 +9,15 @@ namespace sextant::build {
 extern char const* const version;
 }
 
+namespace {
+/// Throws Error for an empty argument: a shell variable that is not set would choose a default, or all, unsaid.
+void expect_no_empty(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i)
+    sextant::expect(*argv[i] != '\0', "there is an empty argument behind ", argv[i - 1],
+                    ", expected a value: is a shell variable not set?");
+}
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace sextant::cli;
   sextant::wait_politely(argv);
@@ -29,6 +38,7 @@ int main(int argc, char** argv) {
                          add_convert, add_corpus,   add_tokenize, add_env,   add_verify, add_plugin,  add_completion})
     add(app, context);
   try {
+    expect_no_empty(argc, argv);
     app.parse(argc, argv);
   } catch (CLI::ParseError const& error) {
     return app.exit(error) == 0 ? done : wrong;
