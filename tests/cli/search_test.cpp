@@ -172,6 +172,10 @@ TEST_CASE("cli: a folder with config, weights and tokenizer is shown, tokenised,
   CHECK(holds(
       run({"convert", "--from", "gguf", "--to", "sextant", (folder.path() / "found" / "winner.gguf.txt").string()}),
       "use: longrope"));
+  CHECK(holds(sextant_program({"search", model, "--text", a, a, "--to", "128"}).output,
+              "a.txt is the text of a.txt again"));
+  CHECK(
+      holds(sextant_program({"extend", model, "--text", a, "--with", " "}).output, "--with has an arm without a name"));
   auto const taken = sextant_program({"extend", model, "--text", a, "--to", "128", "--tail", "16", "--depths", "0",
                                       "--rows", "0", "-o", (folder / "found").string()});
   INFO(taken.output);

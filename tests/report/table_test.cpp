@@ -251,6 +251,10 @@ TEST_CASE("by scaling, every scaled arm is compared with its own encoding unscal
   CHECK(comparison.tests == 15);
 }
 
+TEST_CASE("by scaling, a study without scalings is refused, rather than shown as an empty table", "[report][table]") {
+  CHECK_THROWS_WITH(compare(two_arms(), {.by = By::scaling}), ContainsSubstring("tiny.h5: no arm was scaled"));
+}
+
 TEST_CASE("by encoding, scaled arms are left out", "[report][table]") {
   CompareOptions options;
   options.by = By::encoding;

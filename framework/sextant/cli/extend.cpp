@@ -58,7 +58,9 @@ std::vector<std::string> arms_in(std::string const& list) {
 std::vector<Choice> scaling_of(std::string const& text, encoding::Registry const& registry) {
   if (text == "none") return {};
   std::string written = text;
-  if (auto const name = written.substr(written.find_first_not_of(' ')); registry.has(Role::scaling, name))
+  auto const from = written.find_first_not_of(' ');
+  expect(from != std::string::npos, "extend: --with has an arm without a name, expected a scaling");
+  if (auto const name = written.substr(from); registry.has(Role::scaling, name))
     for (auto const& option : registry.describe(Role::scaling, name).options)
       if (option.name == "factor" && !option.fallback) written = "{use: " + name + ", factor: auto}";
   return choices_of(written, Role::scaling, "--with", registry);

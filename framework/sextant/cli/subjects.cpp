@@ -81,8 +81,11 @@ std::vector<extend::Document> documents_of(Texts const& texts, extend::Subject c
          ": there is nothing to read, expected --text or --corpus");
   std::vector<extend::Document> out;
   for (auto const& file : texts.files) {
-    std::string const text = read_file(file);
-    out.push_back(behind_bos(subject, fs::path(file).filename().string(), sha256(text), subject.encode(text)));
+    std::string const text = read_file(file), identity = sha256(text);
+    for (auto const& other : out)
+      expect(other.sha256 != identity, command, ": ", file, " is the text of ", other.name,
+             " again, expected documents that differ: each counts as one");
+    out.push_back(behind_bos(subject, fs::path(file).filename().string(), identity, subject.encode(text)));
   }
   if (texts.corpus.empty()) return out;
   auto const corpus = tasks::load_corpus(texts.corpus, tasks::default_cache());

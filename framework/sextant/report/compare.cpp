@@ -236,6 +236,8 @@ Comparison compare(std::span<StudyView const> studies, CompareOptions const& opt
       out.rows.push_back(std::move(row));
     }
   }
+  expect(options.by == By::arm || !out.rows.empty(), where(studies[0]), ": no arm ",
+         options.by == By::scaling ? "was scaled" : "is without a scaling", ", expected --by arm for such a study");
   find_rivals(out);
   for (auto const& rivals : out.rivals)
     for (std::size_t column = 0; column < out.lengths.size(); ++column) mark_column(out, rivals.rows, column, options);
