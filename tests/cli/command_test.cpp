@@ -34,6 +34,10 @@ TEST_CASE("cli: a name that is nearly right is answered with the right one, and 
   CHECK(wrong.status == 2);
   CHECK(holds(wrong.output, "did you mean rope?"));
   CHECK(sextant_program({"no-such-command"}).status == 2);
+  CHECK(holds(sextant_program({"comprae", "study.h5"}).output, "there is no command comprae; did you mean compare?"));
+  CHECK(holds(sextant_program({"model", "lst"}).output, "there is no command lst; did you mean list?"));
+  CHECK(holds(sextant_program({"model"}).output, "A subcommand is required"));
+  CHECK(holds(sextant_program({"run"}).output, "spec is required"));
   CHECK(sextant_program({}).status == 2);
 }
 
