@@ -43,10 +43,9 @@ target_compile_options(sextant_abi INTERFACE
 add_library(sextant_flags INTERFACE)
 target_link_libraries(sextant_flags INTERFACE sextant_abi)
 target_compile_options(sextant_flags INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-missing-field-initializers -Wnon-virtual-dtor>
   # Of files compiled together a local name may be that of a neighbour, in its unnamed namespace.
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>>:-Wshadow>
-  $<$<COMPILE_LANGUAGE:CXX>:-Wno-missing-field-initializers -Wnon-virtual-dtor>
   $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow=local>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>
   $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-pass-failed>  # `omp simd` over a function that clang has no vector form of

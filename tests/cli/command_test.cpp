@@ -34,6 +34,10 @@ TEST_CASE("cli: a name that is nearly right is answered with the right one, and 
   CHECK(wrong.status == 2);
   CHECK(holds(wrong.output, "did you mean rope?"));
   CHECK(sextant_program({"no-such-command"}).status == 2);
+  CHECK(holds(sextant_program({"comprae", "study.h5"}).output, "there is no command comprae; did you mean compare?"));
+  CHECK(holds(sextant_program({"model", "lst"}).output, "there is no command lst; did you mean list?"));
+  CHECK(holds(sextant_program({"model"}).output, "A subcommand is required"));
+  CHECK(holds(sextant_program({"run"}).output, "spec is required"));
   CHECK(sextant_program({}).status == 2);
 }
 
@@ -132,6 +136,85 @@ TEST_CASE("cli: compare --table refuses what says nothing about that table", "[c
     CHECK(holds(wrong.output, expected));
   }
   CHECK(holds(sextant_program({"compare", study, "--table", "lerning"}).output, "did you mean learning?"));
+}
+
+TEST_CASE("cli: options of which one would not be heeded are refused together", "[cli][reject]") {
+  test::TempFolder const folder;
+  std::string const study = quickstart() + "/study.h5";
+  write_file_atomically(folder / "config.json",
+                        R"({"model_type": "llama", "max_position_embeddings": 4096, "rope_theta": 10000.0,
+                            "hidden_size": 512, "num_attention_heads": 8})");
+  std::string const config = (folder / "config.json").string();
+  struct Refused {
+    std::vector<std::string> arguments;
+    std::string expected;
+  };
+  for (auto const& [arguments, expected] : {
+           Refused{{"compare", study, "--json", "--format", "csv"}, "--json and --format csv are two formats"},
+           Refused{{"compare", study, "--table", "reach", "--json", "--format", "csv"}, "are two formats: give one"},
+           Refused{{"compare", study, quickstart()}, "is given twice"},
+           Refused{{"check", study, "--json", "--format", "latex"}, "check: --json and --format latex"},
+           Refused{{"plot", study, "extrapolation", "--list"}, "name excludes --list"},
+           Refused{{"plan", quickstart(), "--power", "0.9"}, "--power requires --from"},
+           Refused{{"list", "tasks", "--matrix"}, "kind excludes --matrix"},
+           Refused{{"extend", "model", "--text", config, "--documents", "3"}, "--documents requires --corpus"},
+           Refused{{"extend", "model", "--text", config, "--tune-rate", "1e-4"}, "--tune-rate requires --tune"},
+           Refused{{"search", "model", "--text", config, "--documents", "3"}, "--documents goes with --corpus"},
+           Refused{{"search", "model", "--text", config, "--depths", "3"}, "--depths goes with --objective needle"},
+           Refused{{"search", "model", "--run-seed", "3"}, "--run-seed requires --arm"},
+           Refused{{"advise", "--trained", "8192", "--to", "16384", "--number-bytes", "1"}, "requires --layers"},
+           Refused{{"advise", "--trained", "8192", "--to", "16384", "--head-width", "64"}, "--head-width says nothing"},
+           Refused{{"verify", study, "--failures", "--json"}, "--failures is of the table"},
+           Refused{{"convert", "--from", "hf", "--to", "llamacpp", config, "--arch", "llama"}, "--arch goes with keys"},
+           Refused{{"convert", "--from", "hf", "--to", "llamacpp", config, "--base", "5000"},
+                   "the base is 10000 there, and --base says 5000"},
+           Refused{{"convert", "--from", "hf", "--to", "llamacpp", config, "--head-width", "128"},
+                   "the width of a head is 64 there"},
+           Refused{{"doctor", config, "--trained", "8192"},
+                   "the trained length is 4096 there, and --trained says 8192"},
+           Refused{{"doctor", quickstart(), "--trained", "8192"}, "--trained goes with a configuration"},
+       }) {
+    auto const wrong = sextant_program(arguments);
+    INFO(wrong.output);
+    CHECK(wrong.status == 2);
+    CHECK(holds(wrong.output, expected));
+  }
+  CHECK(sextant_program({"compare", study, "--json", "--format", "json"}).status == 0);
+  CHECK(sextant_program({"convert", "--from", "hf", "--to", "llamacpp", config, "--base", "10000"}).status == 0);
+}
+
+TEST_CASE("cli: what is no number, no name and no folder is refused by the argument that brought it", "[cli][reject]") {
+  test::TempFolder const folder;
+  write_file_atomically(folder / "file", "text");
+  std::string const file = (folder / "file").string(), study = quickstart() + "/study.h5";
+  struct Refused {
+    std::vector<std::string> arguments;
+    std::string expected;
+  };
+  for (auto const& [arguments, expected] : {
+           Refused{{"doctor", quickstart(), "--spread", "nan"}, "--spread: nan is not a number > 0"},
+           Refused{{"doctor", quickstart(), "--spread", "inf"}, "--spread: inf is not a number > 0"},
+           Refused{{"search", "model", "--chance", "nan"}, "--chance: nan is not a number from 0 to 1"},
+           Refused{{"search", "model", "--seed", "-1"}, "--seed: "},
+           Refused{{"extend", "model", "--tune", "1e6", "--tune-rate", "nan"}, "--tune-rate: nan is not"},
+           Refused{{"convert", "--from", "hf", "--to", "gguf", file, "--base", "nan"},
+                   "--base: nan is not a number > 1"},
+           Refused{{"inspect", "learned", "--length", "16", "--seed", "-1"}, "--seed: "},
+           Refused{{"run", quickstart(), "--only", ""}, "there is an empty argument behind --only"},
+           Refused{{"report", study, "-o", ""}, "there is an empty argument behind -o"},
+           Refused{{"report", study, "-o", "/proc/page.html"}, "sextant: /proc/page.html: cannot open"},
+           Refused{{"gallery", study, "-o", file + "/x"}, file + "/x: cannot make this folder: "},
+           Refused{{"export", study, "-o", file + "/x/study.h5"}, file + "/x: cannot make this folder: "},
+           Refused{{"inspect", "rope", "--length", "16", "--plots", file}, file + ": cannot make this folder: "},
+           Refused{{"check", study, "--format", "xml"}, "sextant: there is no format \"xml\""},
+           Refused{{"verify", std::string(std::getenv("SEXTANT_SOURCE")) + "/tests/data/scaling.json", "--exact"},
+                   "no file holds those"},
+       }) {
+    auto const wrong = sextant_program(arguments);
+    INFO(wrong.output);
+    CHECK(wrong.status == 2);
+    CHECK(holds(wrong.output, expected));
+  }
 }
 
 TEST_CASE("cli: what validate prints is valid again, with a claim about shares that only another tier tests", "[cli]") {

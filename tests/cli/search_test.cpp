@@ -1,6 +1,7 @@
 // search and extend as a user runs them: on a trained arm of a study, and on a folder as transformers saves it.
 #include <sextant/results/file.hpp>
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -118,6 +119,50 @@ TEST_CASE("cli: a folder with config, weights and tokenizer is shown, tokenised,
     return nlohmann::json::parse(out.substr(out.find('['), out.rfind(']') + 1 - out.find('[')));
   };
   CHECK(stretched(model, "one") == stretched(data("tiny_llama.gguf"), "two"));
+
+  // Another scaling goes on in a folder that is named, and keeps the earlier study; another length is another study.
+  std::vector<std::string> extend = {"extend",
+                                     model,
+                                     "--text",
+                                     a,
+                                     "--with",
+                                     "ntk",
+                                     "--to",
+                                     "128",
+                                     "--tail",
+                                     "16",
+                                     "--depths",
+                                     "0",
+                                     "--rows",
+                                     "0",
+                                     "--quiet",
+                                     "-o",
+                                     (folder / "one").string()};
+  auto const kept = [&] {
+    std::vector<std::string> out;
+    for (auto const& entry : fs::directory_iterator(folder / "one"))
+      if (entry.path().extension() == ".h5")
+        out.push_back(results::read_file(entry.path()).attribute<std::string>("study", ""));
+    std::sort(out.begin(), out.end());
+    return out;
+  };
+  std::string const name = kept().front().substr(0, kept().front().find("-to-"));
+  CHECK(kept() == std::vector{name + "-to-128-linear-x2"});
+  CHECK(holds(run(extend), "the earlier study file shows other measurements"));
+  CHECK(kept() == std::vector{name + "-to-128-linear-x2", name + "-to-128-ntk-x2"});
+  run(extend);
+  CHECK(kept().size() == 2);
+  extend[7] = "120";
+  CHECK(holds(sextant_program(extend).output, "holds another study, " + name + "-to-128-ntk-x2"));
+  extend.resize(extend.size() - 2);
+  fs::path const before = fs::current_path();
+  fs::current_path(folder.path());
+  run(extend);
+  run({"search", model, "--text", a, b, "--held-out", "1", "--to", "128", "--budget", "4", "--population", "4",
+       "--seed", "7", "--quiet"});
+  fs::current_path(before);
+  CHECK(fs::exists(folder / "results" / (name + "-to-120-ntk-x1.875") / "study.h5"));
+  CHECK(fs::exists(folder / "results" / ("search" + name.substr(6) + "-to-128-seed7") / "study.h5"));
   auto const searched = run({"search", model, "--text", a, b, "--held-out", "1", "--to", "128", "--budget", "4",
                              "--population", "4", "--quiet", "-o", (folder / "found").string()});
   CHECK(holds(searched, "evolution"));
@@ -127,6 +172,10 @@ TEST_CASE("cli: a folder with config, weights and tokenizer is shown, tokenised,
   CHECK(holds(
       run({"convert", "--from", "gguf", "--to", "sextant", (folder.path() / "found" / "winner.gguf.txt").string()}),
       "use: longrope"));
+  CHECK(holds(sextant_program({"search", model, "--text", a, a, "--to", "128"}).output,
+              "a.txt is the text of a.txt again"));
+  CHECK(
+      holds(sextant_program({"extend", model, "--text", a, "--with", " "}).output, "--with has an arm without a name"));
   auto const taken = sextant_program({"extend", model, "--text", a, "--to", "128", "--tail", "16", "--depths", "0",
                                       "--rows", "0", "-o", (folder / "found").string()});
   INFO(taken.output);

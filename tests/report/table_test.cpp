@@ -2,6 +2,7 @@
 
 #include <sextant/base/error.hpp>
 #include <sextant/report/findings.hpp>
+#include <sextant/report/html.hpp>
 #include <sextant/report/table.hpp>
 #include <sextant/report/text.hpp>
 
@@ -117,6 +118,32 @@ TEST_CASE("an arm that nobody competes with is not called best", "[report][table
   CHECK(comparison.rows[0].cells[1].mark == Mark::none);
 }
 
+TEST_CASE("pairs that differ alike up to rounding have no effect size, in tables, CSV, JSON and on pages",
+          "[report][table]") {
+  auto const study = tiny({{"rope", "none", 1, 256, 0.7},
+                           {"rope", "none", 2, 256, 0.8},
+                           {"rope", "none", 3, 256, 0.9},
+                           {"alibi", "none", 1, 256, 0.6},
+                           {"alibi", "none", 2, 256, 0.7},
+                           {"alibi", "none", 3, 256, 0.8},
+                           {"fire", "none", 1, 256, std::nextafter(0.6, 1.0)},
+                           {"fire", "none", 2, 256, std::nextafter(0.7, 0.0)},
+                           {"fire", "none", 3, 256, 0.8}});
+  auto const comparison = compare(study, against("rope"));
+  auto const table = differences_table(comparison);
+  REQUIRE(table.rows.size() == 2);
+  CHECK(table.rows[0][7].text == missing);
+  auto const noted = ContainsSubstring("all pairs differ by one amount, up to the rounding of their values");
+  CHECK_THAT(to_terminal(table), noted);
+  CHECK_THAT(html_report(study), noted);
+  CHECK_THAT(comparison_csv(comparison), ContainsSubstring(",0,0,,nat/byte,0,\n"));  // p, p_holm, effect
+  auto const json = nlohmann::json::parse(comparison_json(comparison));
+  CHECK(json["rows"][1]["cells"][0]["versus_baseline"]["effect"].is_null());
+  CHECK(comparison.rows[1].cells[0].mark != Mark::none);  // one of the two is best, and the other tied with it
+  CHECK(comparison.rows[2].cells[0].mark != Mark::none);
+  CHECK_THAT(to_terminal(differences_table(compare(two_arms(), against("rope")))), !noted);
+}
+
 TEST_CASE("for an accuracy the highest is best", "[report][table]") {
   auto study = two_arms();
   for (auto& row : study.rows) row.metric = "accuracy";
@@ -148,6 +175,14 @@ TEST_CASE("arms of different tasks are not ranked against each other, and each m
   CHECK(comparison.rows[4].baseline.empty());
   CHECK_THAT(to_terminal(results_table(comparison)),
              ContainsSubstring("highest of its column, among the arms that answer the same."));
+  auto const csv = lines(comparison_csv(comparison));
+  CHECK(csv[0].ends_with(",units,rivals,rivals_name"));
+  CHECK(csv[1].ends_with(",1,0,sort"));
+  CHECK(csv[4].ends_with(",1,1,parity"));
+  CHECK(csv[5].ends_with(",1,2,fox / copy"));
+  auto const json = nlohmann::json::parse(comparison_json(comparison));
+  CHECK(json["rivals"][1] == nlohmann::json{{"name", "parity"}, {"rows", {2, 3}}});
+  for (std::size_t row = 0; row < 5; ++row) CHECK(json["rows"][row]["rivals"] == row / 2);
   auto const findings = findings_of(comparison);
   REQUIRE(findings.size() == 2);
   CHECK(findings[0] == "sort: at 20 tokens, nope / sort has the highest accuracy (token): 0.900.");
@@ -214,6 +249,10 @@ TEST_CASE("by scaling, every scaled arm is compared with its own encoding unscal
   CHECK(comparison.rows[0].is_baseline);
   for (std::size_t i = 1; i < 4; ++i) CHECK(comparison.rows[i].baseline == "rope");
   CHECK(comparison.tests == 15);
+}
+
+TEST_CASE("by scaling, a study without scalings is refused, rather than shown as an empty table", "[report][table]") {
+  CHECK_THROWS_WITH(compare(two_arms(), {.by = By::scaling}), ContainsSubstring("tiny.h5: no arm was scaled"));
 }
 
 TEST_CASE("by encoding, scaled arms are left out", "[report][table]") {

@@ -98,6 +98,28 @@ TEST_CASE("pairs that never differ have p 1 and pairs that always differ alike h
   CHECK_THROWS_AS(paired(a, std::vector<double>{1, 2}), Error);
 }
 
+TEST_CASE("differences that are one amount up to rounding have p at its limit and no effect size", "[statistics]") {
+  std::vector<double> const a{0.7, 0.8, 0.9, 1.1}, b{0.6, 0.7, 0.8, 1.0};  // 0.1 apart, and up to 1e-16 off it
+  std::vector<double> difference;
+  for (std::size_t n = 0; n < a.size(); ++n) difference.push_back(a[n] - b[n]);
+  REQUIRE(sample_sd(difference) > 0);
+  auto const apart = paired(a, b);
+  CHECK(*apart.p == 0);
+  CHECK_FALSE(apart.effect);
+  CHECK_THAT(*apart.difference, WithinAbs(0.1, 1e-15));
+
+  std::vector<double> beside;  // the next number up or down
+  for (std::size_t n = 0; n < a.size(); ++n) beside.push_back(std::nextafter(a[n], n % 2 ? 2.0 : -2.0));
+  auto const equal = paired(a, beside);
+  CHECK(*equal.p == 1);
+  CHECK_FALSE(equal.effect);
+
+  std::vector<double> scattered = a;
+  scattered[0] += 1e-14;  // 20 eps of the largest
+  CHECK(paired(scattered, b).effect);
+  CHECK(paired(std::vector<double>{1e-30, 3e-30}, std::vector<double>{0, 1e-30}).effect);  // small is not rounding
+}
+
 TEST_CASE("a pair is left out when either side is not finite", "[statistics]") {
   auto const p = paired(std::vector<double>{1, no_number, 3, 5}, std::vector<double>{0, 1, infinity, 3});
   CHECK(p.n == 2);

@@ -13,8 +13,9 @@ constexpr int most_examined = 1 << 24;  // tokens, as inspect::Subject takes
 
 void check(Wish const& wish) {
   auto const tokens = [](double n) { return n == std::floor(n) && n >= 2 && n <= 1e9; };
-  expect(tokens(wish.trained), "advise: --trained is ", wish.trained, ", expected a whole number of tokens from 2");
-  expect(tokens(wish.target), "advise: --to is ", wish.target, ", expected a whole number of tokens from 2");
+  char const* const range = " from 2 to 1e9";
+  expect(tokens(wish.trained), "advise: --trained is ", wish.trained, ", expected a whole number of tokens", range);
+  expect(tokens(wish.target), "advise: --to is ", wish.target, ", expected a whole number of tokens", range);
   expect(wish.budget >= 0 && wish.budget <= 1, "advise: --budget is ", 100 * wish.budget,
          " %, expected a share of the training tokens from 0 % to 100 %");
   expect(!wish.memory || *wish.memory > 0, "advise: --memory is ", wish.memory.value_or(0),

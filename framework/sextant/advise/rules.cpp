@@ -25,7 +25,7 @@ Task task_of(std::string const& name) {
     if (name == word) return task;
     known.push_back(word);
   }
-  fail("advise: --task is ", name, ", expected one of ", join(known), did_you_mean(name, known));
+  fail("advise: --task is ", name, did_you_mean(name, known));
 }
 
 bool Rule::holds(double factor, double budget, Task task, bool scratch) const {

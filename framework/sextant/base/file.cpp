@@ -18,8 +18,11 @@ std::string reason() { return std::strerror(errno); }
 
 class Descriptor {
  public:
-  Descriptor(fs::path const& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {
-    expect(fd_ >= 0, path.string(), ": cannot open: ", reason());
+  Descriptor(fs::path const& path, int flags) : Descriptor(path, flags, path) {}
+  /// Messages say `name`.
+  Descriptor(fs::path const& path, int flags, fs::path const& name)
+      : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {
+    expect(fd_ >= 0, name.string(), ": cannot open: ", reason());
   }
   ~Descriptor() { ::close(fd_); }
   Descriptor(Descriptor const&) = delete;
@@ -87,7 +90,7 @@ void write_atomically(fs::path const& path, std::function<void(fs::path const&)>
 
 void write_file_atomically(fs::path const& path, std::string_view content) {
   write_atomically(path, [&](fs::path const& aside) {
-    Descriptor const fd(aside, O_WRONLY | O_CREAT | O_EXCL);
+    Descriptor const fd(aside, O_WRONLY | O_CREAT | O_EXCL, path);
     for (std::size_t done = 0; done < content.size();) {
       ssize_t const wrote = ::write(fd, content.data() + done, content.size() - done);
       if (wrote < 0 && errno == EINTR) continue;

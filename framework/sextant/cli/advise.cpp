@@ -37,6 +37,8 @@ double bytes_from(std::string const& text) {
 
 void run_advise(AdviseArguments& a, Context& context) {
   Session const kokkos(context.threads);
+  expect(a.wish.head_width == 0 || !a.base.empty() || a.wish.cache.layers > 0,
+         "advise: --head-width says nothing alone, expected it with --base or with --layers and --kv-heads");
   a.wish.trained = number_from(a.trained, "--trained");
   a.wish.target = number_from(a.target, "--to");
   a.wish.budget = share(a.budget);
@@ -67,11 +69,15 @@ void add_advise(CLI::App& app, Context& context) {
       ->type_name("SHARE");
   command->add_option("--task", a->task, "any, lm, retrieval, stream or algorithmic");
   command->add_option("--memory", a->memory, "for keys and values of one sequence, such as 8GiB")->type_name("AMOUNT");
-  command->add_option("--layers", a->wish.cache.layers, "layers of the model")->check(CLI::Range(1, 4096));
-  command->add_option("--kv-heads", a->wish.cache.kv_heads, "key heads")->check(CLI::Range(1, 4096));
-  command->add_option("--head-width", a->wish.head_width, "channels of a head")->check(CLI::Range(2, 4096));
+  auto* const layers = command->add_option("--layers", a->wish.cache.layers, "layers of the model");
+  auto* const kv_heads = command->add_option("--kv-heads", a->wish.cache.kv_heads, "key heads");
+  auto* const head_width = command->add_option("--head-width", a->wish.head_width, "channels of a head");
+  layers->check(CLI::Range(1, 4096))->needs(kv_heads)->needs(head_width);  // a cache has all three
+  kv_heads->check(CLI::Range(1, 4096))->needs(layers);
+  head_width->check(CLI::Range(2, 4096));
   command->add_option("--number-bytes", a->wish.cache.number_bytes, "bytes of a cached number")
-      ->check(CLI::Range(0.25, 8.0));
+      ->check(between(0.25, 8))
+      ->needs(layers);
   command->add_option("--base", a->base, "theta of the model's rotation")->type_name("X");
   command->add_flag("--from-scratch", a->wish.from_scratch, "the model is yet to be trained, at --trained tokens");
   takes_json(command, context);

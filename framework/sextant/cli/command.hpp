@@ -27,6 +27,10 @@ struct Context {
   encoding::Registry& registry() const;
 };
 
+/// Checks of numbers, which CLI11's let NaN through.
+CLI::Validator above(double low);                 ///< finite
+CLI::Validator between(double low, double high);  ///< both ends too
+
 /// Adds --json to a subcommand that prints data.
 void takes_json(CLI::App* command, Context& context);
 /// A subcommand whose help ends with examples.

@@ -71,6 +71,8 @@ json json_of(Comparison const& side) {
 }
 
 void run_convert(ConvertArguments const& a, Context& context) {
+  expect(a.given.architecture.empty() || a.to == "gguf" || a.from == "gguf",
+         "convert: --arch goes with keys of GGUF, and neither --from nor --to is gguf");
   std::string const text =
       a.file == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : read_file(a.file);
   std::string const source = a.file == "-" ? "standard input" : a.file;
@@ -117,7 +119,9 @@ void add_convert(CLI::App& app, Context& context) {
   command->add_option("--head-width", a->given.head_width, "channels of a head, where FILE does not say it")
       ->type_name("N")
       ->check(CLI::Range(2, 4096));
-  command->add_option("--base", a->given.base, "theta, where FILE leaves it to a model")->type_name("X");
+  command->add_option("--base", a->given.base, "theta, where FILE leaves it to a model")
+      ->type_name("X")
+      ->check(above(1));
   command->add_option("--arch", a->given.architecture, "architecture that GGUF keys begin with")->type_name("NAME");
   command->add_flag("--explain", a->explain, "show frequencies, wavelengths and magnitudes of both sides");
   takes_json(command, context);

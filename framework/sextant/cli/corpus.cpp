@@ -82,7 +82,7 @@ void add_corpus(CLI::App& app, Context& context) {
   auto* const showing = command->add_subcommand("show", "the documents of a corpus, and which are held out whole");
   showing->add_option("name", *name, "a known corpus, or your own file or folder")->required();
   showing->add_option("--test", *test_share, "share of the bytes to hold out: data.split.test of a spec")
-      ->check(CLI::Range(0.0001, 0.9999))
+      ->check(between(0.0001, 0.9999))
       ->capture_default_str();
   takes_json(showing, context);
   showing->callback([name, test_share, &context] { show(*name, *test_share, context.json); });

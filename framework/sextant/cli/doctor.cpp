@@ -24,7 +24,7 @@ std::optional<inspect::Format> format_of(std::string const& name) {
     if (name == inspect::name_of(format)) return format;
     names.push_back(inspect::name_of(format));
   }
-  fail("doctor: --angles is ", name, ", expected one of ", join(names), did_you_mean(name, names));
+  fail("doctor: --angles is ", name, did_you_mean(name, names));
 }
 
 void run_doctor(DoctorArguments& a, Context& context) {
@@ -52,7 +52,7 @@ void add_doctor(CLI::App& app, Context& context) {
                    "program that runs such files)")
       ->type_name("FORMAT");
   command->add_option("--spread", a->circumstances.spread, "standard deviation of content logits, for biases")
-      ->check(CLI::PositiveNumber);
+      ->check(above(0));
   command
       ->add_option("--trained", a->circumstances.given.trained_length, "trained length, where the file does not say it")
       ->check(CLI::Range(2, 1 << 30));

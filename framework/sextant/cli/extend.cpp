@@ -9,6 +9,7 @@
 #include <sextant/extend/tune.hpp>
 #include <sextant/pretrained/store.hpp>
 #include <sextant/report/claims.hpp>
+#include <sextant/report/text.hpp>
 #include <sextant/run/stop.hpp>
 #include <sextant/spec/claims.hpp>
 #include <sextant/spec/number.hpp>
@@ -57,7 +58,9 @@ std::vector<std::string> arms_in(std::string const& list) {
 std::vector<Choice> scaling_of(std::string const& text, encoding::Registry const& registry) {
   if (text == "none") return {};
   std::string written = text;
-  if (auto const name = written.substr(written.find_first_not_of(' ')); registry.has(Role::scaling, name))
+  auto const from = written.find_first_not_of(' ');
+  expect(from != std::string::npos, "extend: --with has an arm without a name, expected a scaling");
+  if (auto const name = written.substr(from); registry.has(Role::scaling, name))
     for (auto const& option : registry.describe(Role::scaling, name).options)
       if (option.name == "factor" && !option.fallback) written = "{use: " + name + ", factor: auto}";
   return choices_of(written, Role::scaling, "--with", registry);
@@ -67,7 +70,11 @@ extend::Settings settings_of(ExtendArguments const& a, int trained) {
   extend::Settings out;
   out.tail = a.tail, out.depths = a.depths, out.rows = a.rows;
   int const to = a.to.empty() ? 2 * trained : token_count(a.to, "extend: --to");
-  for (auto const& length : a.lengths) out.lengths.push_back(token_count(length, "extend: --lengths"));
+  for (auto const& length : a.lengths) {
+    out.lengths.push_back(token_count(length, "extend: --lengths"));
+    expect(a.to.empty() || out.lengths.back() <= to, "extend: --lengths has ", out.lengths.back(),
+           ", and the longest shall be --to ", to);
+  }
   if (out.lengths.empty())
     for (int const length : {trained / 2, trained, (trained + to) / 2})
       if (length < to && length >= a.tail) out.lengths.push_back(length);
@@ -124,6 +131,24 @@ std::optional<extend::Tuning> tuning_of(ExtendArguments const& a, extend::Subjec
   return out;
 }
 
+/// What studies that may follow one another in a folder are called: stages of one serve another.
+std::string subject_name(extend::Subject const& subject, extend::Settings const& settings) {
+  return text("extend-", subject.name, "-to-", settings.longest());
+}
+
+/// extend-smollm2-to-16384-linear-x2-yarn-x2-tuned-2e6-bf16
+std::string study_name(ExtendArguments const& a, extend::Subject const& subject, extend::Settings const& settings,
+                       std::vector<extend::Arm> const& arms) {
+  constexpr std::size_t most = 100;  // of a file name's 255
+  std::string how;
+  for (auto const& arm : arms)
+    if (arm.weights.empty() && &arm != &arms.front()) how += "-" + arm.label;
+  if (how.size() > most) how = how.substr(0, most) + "-" + sha256(how).substr(0, 8);
+  if (!a.tune.empty()) how += "-tuned-" + a.tune;
+  if (a.precision != "fp32") how += "-" + a.precision;
+  return subject_name(subject, settings) + report::file_word(how);
+}
+
 void run_extend(ExtendArguments const& a, Context& context) {
   Session const kokkos(context.threads);
   Exec const exec;
@@ -141,9 +166,9 @@ void run_extend(ExtendArguments const& a, Context& context) {
   settings.check(subject, documents);
   auto const tuning = tuning_of(a, subject, *tokenizer, documents, settings.longest());
   auto const arms = extend::make_arms(subject, scalings, settings, registry, tuning ? &*tuning : nullptr);
-  std::string const name = "extend-" + subject.name;
-  results::Store const store(a.output.empty() ? fs::path("results") / name : fs::path(a.output));
-  expect_free(store, name);
+  std::string const name = study_name(a, subject, settings, arms);
+  results::Store const store(a.output.empty() ? default_folder(name) : fs::path(a.output));
+  expect_free(store, subject_name(subject, settings));
   extend::Work const work{subject, documents, arms, settings, registry, tuning ? &*tuning : nullptr, &store};
   claims::Claims claims;
   if (!a.claims.empty())
@@ -190,9 +215,10 @@ void add_extend(CLI::App& app, Context& context) {
           "a GGUF file, a folder with config.json, safetensors and tokenizer.json, a checkpoint of `sextant import`, "
           "or a known model")
       ->required();
-  takes_texts(command, a->texts);
+  auto* const corpus = takes_texts(command, a->texts);
   command->add_option("--documents", a->texts.documents, "at most so many of a corpus's (default 8)")
-      ->check(CLI::Range(1, 100000));
+      ->check(CLI::Range(1, 100000))
+      ->needs(corpus);
   command
       ->add_option("--with", a->with,
                    "scalings as in a spec, an arm each, parted by commas; a factor that is not given is longest / "
@@ -213,33 +239,41 @@ void add_extend(CLI::App& app, Context& context) {
       ->add_option("--claims", a->claims,
                    "a file with a block `claims:` as specs have it, judged over the documents of this study")
       ->type_name("FILE");
-  command
-      ->add_option(
-          "--tune", a->tune,
-          "also tune the model under each of --with, on so many tokens of documents that are not measured, and "
-          "measure it again; `none` in --with is the model tuned as it is")
-      ->type_name("TOKENS");
+  auto* const tune = command->add_option(
+      "--tune", a->tune,
+      "also tune the model under each of --with, on so many tokens of documents that are not measured, and "
+      "measure it again; `none` in --with is the model tuned as it is");
+  tune->type_name("TOKENS");
   command->add_option("--tune-on", a->tune_on, "the corpus, file or folder to tune on (default: --corpus)")
-      ->type_name("NAME");
-  command->add_option("--tune-length", a->tune_length, "tokens a row (default: the longest length)")->type_name("N");
+      ->type_name("NAME")
+      ->needs(tune);
+  command->add_option("--tune-length", a->tune_length, "tokens a row (default: the longest length)")
+      ->type_name("N")
+      ->needs(tune);
   command->add_option("--tune-batch", a->tune_rows, "rows a step (default: as many as 16384 tokens have, at least one)")
       ->type_name("ROWS")
-      ->check(CLI::Range(1, 1 << 16));
+      ->check(CLI::Range(1, 1 << 16))
+      ->needs(tune);
   command->add_option("--tune-rate", a->tune_rate, "learning rate after the rise (default 2e-5)")
-      ->check(CLI::PositiveNumber);
+      ->check(above(0))
+      ->needs(tune);
   command->add_option("--tune-warmup", a->tune_warmup, "steps over which the rate rises (default 20)")
-      ->check(CLI::Range(0, 1 << 20));
+      ->check(CLI::Range(0, 1 << 20))
+      ->needs(tune);
   command->add_option("--tune-seed", a->tune_seed, "of the rows that are drawn (default 0)")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40))
+      ->needs(tune);
   command->add_option("--tune-save", a->tune_save, "steps between checkpoints (default: only when it is stopped)")
-      ->check(CLI::Range(1, 1 << 20));
+      ->check(CLI::Range(1, 1 << 20))
+      ->needs(tune);
   command
       ->add_option(
           "--precision", a->precision,
           "what matrix products and attention take, summing in fp32: fp32, or bf16, which reads half the bytes")
       ->check(CLI::IsMember({"fp32", "bf16"}))
       ->capture_default_str();
-  command->add_option("-o,--output", a->output, "folder of the study (default: results/extend-NAME)");
+  command->add_option("-o,--output", a->output,
+                      "folder of the study (default: results/extend-NAME-to-LONGEST-SCALINGS)");
   command->add_flag("--quiet", a->quiet, "no progress");
   takes_json(command, context);
   command->callback([a, &context] { run_extend(*a, context); });

@@ -49,7 +49,7 @@ void add_gallery(CLI::App& app, Context&) {
       for (auto const& file : studies_in(given))
         exhibits.push_back({report::load_study(file), link_to(file.parent_path(), a->output)});
     auto const files = report::gallery(exhibits);
-    fs::create_directories(a->output);
+    make_folder(a->output);
     for (auto const& [name, content] : files) write_file_atomically(fs::path(a->output) / name, content);
     fmt::print(stderr, "{} studies: {}\n", exhibits.size(),
                fs::absolute(fs::path(a->output) / "index.html").lexically_normal().string());
@@ -69,7 +69,7 @@ void add_export(CLI::App& app, Context&) {
   command->callback([a] {
     fs::path const file = study_file(a->file), to = a->output;
     expect(!fs::exists(to) || !fs::equivalent(file, to), to.string(), ": is the study itself, expected another file");
-    if (to.has_parent_path()) fs::create_directories(to.parent_path());
+    if (to.has_parent_path()) make_folder(to.parent_path());
     results::write_file(to, results::summarised(results::read_file(file)));
     fmt::print(stderr, "{} ({} kB)\n", fs::absolute(to).lexically_normal().string(), (fs::file_size(to) + 999) / 1000);
   });

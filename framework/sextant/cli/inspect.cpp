@@ -44,9 +44,9 @@ void run_inspect(InspectArguments const& a, Context& context) {
                          .rank = inspect::rotary_rank(subject),
                          .precision = inspect::precision(subject),
                          .cost = inspect::cost(subject)};
+  if (!a.plots.empty()) make_folder(a.plots);
   fmt::print("{}", context.json ? inspection_json(found).dump(2) + "\n" : inspection_text(found));
   if (a.plots.empty()) return;
-  fs::create_directories(a.plots);
   for (auto const& [name, svg] : inspection_plots(found)) {
     auto const file = fs::path(a.plots) / (name + ".svg");
     write_file_atomically(file, svg);
@@ -75,7 +75,8 @@ void add_inspect(CLI::App& app, Context& context) {
   command->add_option("--head", a->head, "head whose spectrum is shown");
   command->add_option("--layer", a->layer, "layer that is looked at, where encodings act in some layers only")
       ->check(CLI::Range(0, 1023));
-  command->add_option("--seed", a->seed, "of trained tensors, which are shown at their starting values");
+  command->add_option("--seed", a->seed, "of trained tensors, which are shown at their starting values")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
   command->add_option("--plots", a->plots, "write a picture of each analysis into this folder")->type_name("FOLDER");
   takes_json(command, context);
   command->callback([a, &context] { run_inspect(*a, context); });

@@ -9,6 +9,27 @@ namespace sextant::build {
 extern char const* const version;
 }
 
+namespace {
+/// Throws Error for an empty argument: a shell variable that is not set would choose a default, or all, unsaid.
+void expect_no_empty(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i)
+    sextant::expect(*argv[i] != '\0', "there is an empty argument behind ", argv[i - 1],
+                    ", expected a value: is a shell variable not set?");
+}
+
+/// What stands where a command's name is expected: empty where nothing does.
+std::string unknown_command(CLI::App const& app) {
+  CLI::App const* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  std::vector<std::string> known;
+  for (auto const* command : at->get_subcommands(nullptr)) known.push_back(command->get_name());
+  if (known.empty()) return "";
+  for (auto const& word : app.remaining(true))
+    if (!word.starts_with('-')) return "there is no command " + word + sextant::did_you_mean(word, known);
+  return "";
+}
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace sextant::cli;
   sextant::wait_politely(argv);
@@ -29,7 +50,13 @@ int main(int argc, char** argv) {
                          add_convert, add_corpus,   add_tokenize, add_env,   add_verify, add_plugin,  add_completion})
     add(app, context);
   try {
+    expect_no_empty(argc, argv);
     app.parse(argc, argv);
+  } catch (CLI::RequiredError const& error) {
+    auto const unknown = unknown_command(app);
+    if (unknown.empty()) return app.exit(error), wrong;
+    std::fprintf(stderr, "sextant: %s\n", unknown.c_str());
+    return wrong;
   } catch (CLI::ParseError const& error) {
     return app.exit(error) == 0 ? done : wrong;
   } catch (std::exception const& error) {

@@ -2,6 +2,7 @@
 #include <sextant/base/file.hpp>
 #include <sextant/cli/command.hpp>
 #include <sextant/cli/plugin_templates.hpp>
+#include <sextant/cli/specs.hpp>
 
 #include <fmt/format.h>
 
@@ -36,7 +37,7 @@ void write_new(NewArguments const& a, Context& context) {
   fs::path const folder = a.folder.empty() ? fs::path(a.name) : fs::path(a.folder);
   expect(!fs::exists(folder) || (fs::is_directory(folder) && fs::is_empty(folder)), folder.string(),
          ": is there already, expected a new or an empty folder");
-  fs::create_directories(folder);
+  make_folder(folder);
   for (auto const& [name, text] : plugin_project(a.name, kind)) write_file_atomically(folder / name, text);
   fs::permissions(folder / "check.sh", fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
                   fs::perm_options::add);

@@ -125,9 +125,11 @@ void add_list(CLI::App& app, Context& context) {
       {"corpora", [](Context& c) { list_corpora(c.json); }},
       {"plots", [](Context& c) { list_plots(c.json); }}};
   auto const kind = std::make_shared<std::string>("encodings");
-  command->add_option("kind", *kind, "encodings (default), scalings, tasks, plugins, corpora or plots");
+  auto* const which =
+      command->add_option("kind", *kind, "encodings (default), scalings, tasks, plugins, corpora or plots");
   auto const matrix = std::make_shared<bool>(false), markdown = std::make_shared<bool>(false);
   auto* const flag = command->add_flag("--matrix", *matrix, "what composes with what, and why the rest does not");
+  flag->excludes(which);
   command->add_flag("--markdown", *markdown, "with --matrix: tables in Markdown")->needs(flag);
   takes_json(command, context);
   command->callback([kind, matrix, markdown, &context] {

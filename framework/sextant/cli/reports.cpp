@@ -50,6 +50,19 @@ std::string derived(report::StudyView const& study, std::string const& table, st
   return report::render(made, format, report::terminal_look(STDOUT_FILENO));
 }
 
+CLI::Option const* takes_format(CLI::App* command) {
+  return command->add_option("--format", "terminal (default), markdown, csv, latex or json")->type_name("FORMAT");
+}
+
+/// What --format and --json say together. Throws Error where they contradict one another.
+report::Format format_of(CLI::Option const& option, std::string const& command, Context const& context) {
+  auto const format = report::format_from(option.count() > 0 ? option.as<std::string>() : "terminal");
+  if (!context.json) return format;
+  expect(option.count() == 0 || format == report::Format::json, command, ": --json and --format ",
+         option.as<std::string>(), " are two formats: give one");
+  return report::Format::json;
+}
+
 /// Throws Error when an option was given that says nothing about this table.
 void refuse_beside(CLI::Option const& option, std::string const& table) {
   expect(option.count() == 0, "compare: ", option.get_name(), " says nothing about --table ", table,
@@ -61,7 +74,7 @@ void refuse_beside(CLI::Option const& option, std::string const& table) {
 void add_compare(CLI::App& app, Context& context) {
   struct Arguments {
     std::vector<std::string> files;
-    std::string by = "arm", format = "terminal", table = "results";
+    std::string by = "arm", table = "results";
     report::CompareOptions options;
   };
   auto* const command =
@@ -81,13 +94,18 @@ void add_compare(CLI::App& app, Context& context) {
   command->add_option("--table", a->table,
                       "results (default), reach (effective length of each arm) or learning (steps to the baseline's "
                       "training loss)");
-  command->add_option("--format", a->format, "terminal, markdown, csv, latex or json");
+  auto const* const format_option = takes_format(command);
   takes_json(command, context);
-  command->callback([a, cells, baseline, &context] {
+  command->callback([a, cells, baseline, format_option, &context] {
     std::vector<report::StudyView> studies;
-    for (auto const& file : a->files) studies.push_back(report::load_study(study_file(file)));
+    for (auto const& given : a->files) {
+      auto const file = study_file(given);
+      studies.push_back(report::load_study(file));
+      for (std::size_t n = 0; n + 1 < studies.size(); ++n)
+        expect(!fs::equivalent(file, studies[n].file), "compare: ", given, " is given twice, expected each study once");
+    }
     a->options.by = report::by_from(a->by);
-    auto const format = context.json ? report::Format::json : report::format_from(a->format);
+    auto const format = format_of(*format_option, "compare", context);
     std::vector<std::string> const known{"results", "reach", "learning"};
     expect(std::find(known.begin(), known.end(), a->table) != known.end(), "compare: no table \"", a->table, "\"",
            did_you_mean(a->table, known));
@@ -117,24 +135,24 @@ claims::Claims claims_for(results::Group const& study, fs::path const& file, std
 
 void add_check(CLI::App& app, Context& context) {
   struct Arguments {
-    std::string file, format = "terminal", claims;
+    std::string file, claims;
     bool strict = false, keep = false;
   };
   auto* const command = add_command(app, "check", "The verdict of every claim of a study",
                                     {"check results/quickstart", "check study.h5 --strict --json",
-                                     "check results/extend-model --claims claims.yaml --keep"});
+                                     "check results/extend-model-to-8192-yarn-x2 --claims claims.yaml --keep"});
   auto const a = std::make_shared<Arguments>();
   command->add_option("study", a->file, "a study file or folder")->required();
-  command->add_option("--format", a->format, "terminal, markdown, csv, latex or json");
+  auto const* const format_option = takes_format(command);
   command->add_flag("--strict", a->strict, "exit with status 4 unless every claim holds");
   auto* const file_of_claims = command->add_option(
       "--claims", a->claims,
       "judge a study of `extend` or `search` by the block `claims:` of this file, in place of its own");
   command->add_flag("--keep", a->keep, "write these claims and their verdicts into the study")->needs(file_of_claims);
   takes_json(command, context);
-  command->callback([a, &context] {
+  command->callback([a, format_option, &context] {
+    auto const format = format_of(*format_option, "check", context);
     fs::path const file = study_file(a->file);
-    auto const format = context.json ? report::Format::json : report::format_from(a->format);
     results::Group study = results::read_file(file);
     auto const judgement = claims::judge(claims_for(study, file, a->claims, context), study);
     if (a->keep) {
@@ -203,9 +221,11 @@ void add_plot(CLI::App& app, Context&) {
                   {"plot results/quickstart extrapolation -o extrapolation.svg", "plot results/quickstart --list"});
   auto const a = std::make_shared<Arguments>();
   command->add_option("study", a->file, "a study file or folder")->required();
-  command->add_option("name", a->name, "which plot; see --list");
-  command->add_option("-o,--output", a->output, "file to write (default: stdout)");
-  command->add_flag("--list", a->list, "print the plots and whether this study has data for them");
+  auto* const name = command->add_option("name", a->name, "which plot; see --list");
+  auto* const output = command->add_option("-o,--output", a->output, "file to write (default: stdout)");
+  command->add_flag("--list", a->list, "print the plots and whether this study has data for them")
+      ->excludes(name)
+      ->excludes(output);
   command->callback([a] {
     auto const study = report::load_study(study_file(a->file));
     if (a->list) {

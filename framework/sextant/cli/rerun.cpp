@@ -35,7 +35,7 @@ fs::path lay_out_spec(fs::path const& folder, std::string const& resolved, std::
   if (fs::exists(spec) || fs::exists(folder / "spec.yaml"))
     expect(fs::exists(spec) && read_file(spec) == resolved, folder.string(), ": holds another spec than ", file,
            ", expected an empty folder or an earlier rerun of it: choose another with -o");
-  fs::create_directories(folder);
+  make_folder(folder);
   write_file_atomically(spec, resolved);
   return spec;
 }

@@ -174,8 +174,12 @@ nlohmann::json facts_of_search(search::Task const& task, extend::Work const& mea
   return out;
 }
 
-/// One target is one study: lists for another length are another search.
-std::string study_name(search::Task const& task) { return text("search-", task.subject.name, "-to-", task.target); }
+/// Lists for another length are another search.
+std::string subject_name(search::Task const& task) { return text("search-", task.subject.name, "-to-", task.target); }
+std::string study_name(search::Task const& task) {
+  std::string const aim = task.aim == search::Aim::loss ? "" : text("-", search::name_of(task.aim));
+  return text(subject_name(task), aim, "-seed", task.settings.seed);
+}
 
 void measure_and_publish(Exec const& exec, search::Task const& task, Case const& c, SearchArguments const& a,
                          std::vector<search::Course> const& courses, results::Store const& store,
@@ -213,8 +217,8 @@ void run_search(SearchArguments const& a, Context& context) {
          "search: a study's model is searched on the test text of its study, expected no --text and no --corpus");
   Case const c = own ? study_case(a, context) : pretrained_case(a, registry);
   auto const task = task_of(a, c, registry);
-  results::Store const store(a.output.empty() ? fs::path("results") / study_name(task) : fs::path(a.output));
-  expect_free(store, study_name(task));
+  results::Store const store(a.output.empty() ? default_folder(study_name(task)) : fs::path(a.output));
+  expect_free(store, subject_name(task));
   run::catch_signals();
   std::vector<search::Course> courses;
   if (!to_the_end(context, [&] { courses = search::carry_out(exec, task, store, a.quiet); })) return;
@@ -233,9 +237,10 @@ void takes_numbers(CLI::App* command, SearchArguments& a) {
       ->check(above_zero);
   command->add_option("--crossovers", a.crossovers, "of a generation (default: a quarter of the population)")
       ->check(above_zero);
-  command->add_option("--chance", a.settings.chance, "that a gene mutates (default 0.3)")->check(CLI::Range(0.0, 1.0));
-  command->add_option("--step", a.step, "of factors (default 0.01)")->check(CLI::PositiveNumber);
-  command->add_option("--seed", a.settings.seed, "of the search (default 1)");
+  command->add_option("--chance", a.settings.chance, "that a gene mutates (default 0.3)")->check(between(0, 1));
+  command->add_option("--step", a.step, "of factors (default 0.01)")->check(above(0));
+  command->add_option("--seed", a.settings.seed, "of the search (default 1)")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
 }
 }  // namespace
 
@@ -251,14 +256,15 @@ void add_search(CLI::App& app, Context& context) {
                    "a GGUF file, a folder of config.json, safetensors and tokenizer.json, a "
                    "checkpoint, a known model, or the folder of a study")
       ->required();
-  command->add_option("--arm", a->arm, "of a study: the arm whose model is searched on")->type_name("ARM");
+  auto* const arm = command->add_option("--arm", a->arm, "of a study: the arm whose model is searched on");
+  arm->type_name("ARM");
   command->add_option("--run-seed", a->run_seed, "of a study: the seed of that model (default: the first)")
-      ->type_name("N");
+      ->type_name("N")
+      ->needs(arm);
   takes_texts(command, a->texts);
-  command
-      ->add_option("--documents", a->documents,
-                   "documents of a corpus or of a study's test text to search on (default 4)")
-      ->check(CLI::Range(1, 100000));
+  auto* const documents = command->add_option(
+      "--documents", a->documents, "documents of a corpus or of a study's test text to search on (default 4)");
+  documents->check(CLI::Range(1, 100000));
   command->add_option("--held-out", a->held_out, "last documents, which the search does not read (default 4)")
       ->check(CLI::Range(1, 100000));
   command->add_option("--to", a->to, "target length (default: four times the trained length)")->type_name("N");
@@ -268,15 +274,23 @@ void add_search(CLI::App& app, Context& context) {
       ->add_option("--tail", a->tail,
                    "tokens before a length that its loss is over (default 512, at most the trained length)")
       ->check(CLI::Range(1, 1 << 20));
-  command->add_option("--depths", a->depths, "passkeys at so many depths of each document, with --objective needle")
-      ->check(CLI::Range(1, 64));
+  auto* const depths = command->add_option("--depths", a->depths,
+                                           "passkeys at so many depths of each document, with --objective needle");
+  depths->check(CLI::Range(1, 64));
   takes_numbers(command, *a);
   command->add_option("--arch", a->architecture, "architecture that GGUF keys begin with (default: the model's)")
       ->type_name("NAME");
-  command->add_option("-o,--output", a->output, "folder of the study (default: results/search-NAME-to-TARGET)");
+  command->add_option("-o,--output", a->output,
+                      "folder of the study (default: results/search-NAME-to-TARGET-seedSEED)");
   command->add_flag("--quiet", a->quiet, "no progress");
   takes_json(command, context);
-  command->callback([a, &context] { run_search(*a, context); });
+  command->callback([a, documents, depths, &context] {
+    expect(documents->count() == 0 || a->texts.files.empty() || !a->texts.corpus.empty(),
+           "search: --documents goes with --corpus or a study; every file of --text is read");
+    expect(depths->count() == 0 || search::aim_of(a->objective) == search::Aim::needle,
+           "search: --depths goes with --objective needle");
+    run_search(*a, context);
+  });
 }
 
 }  // namespace sextant::cli

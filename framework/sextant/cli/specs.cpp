@@ -7,6 +7,7 @@
 #include <sextant/spec/yaml.hpp>
 #include <sextant/tasks/corpus.hpp>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -81,6 +82,18 @@ fs::path folder_of(SpecArguments const& arguments, spec::Spec const& spec) {
 fs::path study_file(std::string const& given) {
   std::error_code none;
   return fs::is_directory(given, none) ? fs::path(given) / "study.h5" : fs::path(given);
+}
+
+void make_folder(fs::path const& folder) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  expect(!failed, folder.string(), ": cannot make this folder: ", failed.message());
+}
+
+void set_aside(fs::path const& study, std::string const& mark, std::string const& why) {
+  fs::path const old = study.parent_path() / ("study-" + mark.substr(0, 8) + ".h5");
+  fs::rename(study, old);
+  fmt::print(stderr, "the earlier study file {}; it is now {}\n", why, old.string());
 }
 
 namespace {

@@ -39,6 +39,12 @@ std::filesystem::path folder_of(SpecArguments const& arguments, spec::Spec const
 /// A study file, or the one in a study folder.
 std::filesystem::path study_file(std::string const& given);
 
+/// Throws Error where the folder is not there and cannot be made.
+void make_folder(std::filesystem::path const& folder);
+
+/// Renames a study file after `mark`, so that another can take its place, and says so and why on stderr.
+void set_aside(std::filesystem::path const& study, std::string const& mark, std::string const& why);
+
 /// GFLOP/s that training on this machine was last seen to sustain, kept in the cache folder.
 double known_gflops(int threads);
 void remember_gflops(double gflops, int threads);

@@ -47,9 +47,7 @@ void keep_old_study(fs::path const& study, spec::Spec const& spec, plan::Plan co
     why = text("cannot be read (", error.what(), ")");
     mark = sha256_file(study);
   }
-  fs::path const old = study.parent_path() / ("study-" + mark.substr(0, 8) + ".h5");
-  fs::rename(study, old);
-  fmt::print(stderr, "the earlier study file {}; it is now {}\n", why, old.string());
+  set_aside(study, mark, why);
 }
 
 int run_study(SpecArguments const& arguments, run::RunOptions const& options, Context& context) {
@@ -192,11 +190,13 @@ void add_plan(CLI::App& app, Context& context) {
   auto const arguments = takes_spec(command);
   takes_folder(command, *arguments);
   auto const from = std::make_shared<std::string>();
-  command->add_option("--from", *from, "a study file or folder whose scatter says how many seeds the claims need")
-      ->type_name("STUDY");
+  auto* const from_option =
+      command->add_option("--from", *from, "a study file or folder whose scatter says how many seeds the claims need");
+  from_option->type_name("STUDY");
   auto const power = std::make_shared<double>(0.8);
   command->add_option("--power", *power, "with --from: chance of showing a claim that is true (default 0.8)")
-      ->check(CLI::Range(0.05, 0.99));
+      ->check(between(0.05, 0.99))
+      ->needs(from_option);
   takes_json(command, context);
   command->callback([arguments, from, power, &context] {
     auto& registry = context.registry();

@@ -3,6 +3,7 @@
 #include <sextant/extend/tune.hpp>
 #include <sextant/report/html.hpp>
 #include <sextant/report/load.hpp>
+#include <sextant/report/text.hpp>
 #include <sextant/run/provenance.hpp>
 #include <sextant/run/stop.hpp>
 
@@ -27,9 +28,9 @@ nlohmann::json to_json(report::Table const& table) {
 }
 }  // namespace
 
-void takes_texts(CLI::App* command, Texts& texts) {
+CLI::Option* takes_texts(CLI::App* command, Texts& texts) {
   command->add_option("--text", texts.files, "texts to read, each a document from its beginning")->type_name("FILE...");
-  command->add_option("--corpus", texts.corpus, "read whole documents of a corpus, those that are long enough")
+  return command->add_option("--corpus", texts.corpus, "read whole documents of a corpus, those that are long enough")
       ->type_name("NAME");
 }
 
@@ -80,8 +81,11 @@ std::vector<extend::Document> documents_of(Texts const& texts, extend::Subject c
          ": there is nothing to read, expected --text or --corpus");
   std::vector<extend::Document> out;
   for (auto const& file : texts.files) {
-    std::string const text = read_file(file);
-    out.push_back(behind_bos(subject, fs::path(file).filename().string(), sha256(text), subject.encode(text)));
+    std::string const text = read_file(file), identity = sha256(text);
+    for (auto const& other : out)
+      expect(other.sha256 != identity, command, ": ", file, " is the text of ", other.name,
+             " again, expected documents that differ: each counts as one");
+    out.push_back(behind_bos(subject, fs::path(file).filename().string(), identity, subject.encode(text)));
   }
   if (texts.corpus.empty()) return out;
   auto const corpus = tasks::load_corpus(texts.corpus, tasks::default_cache());
@@ -128,12 +132,25 @@ results::Group file_of(Publication const& about, extend::Work const& work, std::
   return file;
 }
 
-void expect_free(results::Store const& store, std::string const& name) {
+fs::path default_folder(std::string const& name) { return fs::path("results") / report::file_word(name); }
+
+void expect_free(results::Store const& store, std::string const& subject) {
   if (!fs::exists(store.study_file())) return;
   auto const held = results::read_file(store.study_file()).attribute<std::string>("study", "");
-  expect(held == name, store.folder().string(), ": holds another study, ", held, ", expected ", name,
-         " or none: choose another folder with -o");
+  expect(held == subject || held.starts_with(subject + "-"), store.folder().string(), ": holds another study, ", held,
+         ", expected ", subject, " or none: choose another folder with -o");
 }
+
+namespace {
+/// Runs are called after all that determines them.
+void keep_old_study(fs::path const& file, results::Group const& now) {
+  if (!fs::exists(file)) return;
+  auto const runs = results::read_group(file, "runs");
+  bool const all = std::all_of(runs.groups.begin(), runs.groups.end(),
+                               [&](auto const& run) { return now.has_group("runs/" + run.first); });
+  if (!all) set_aside(file, sha256_file(file), "shows other measurements");
+}
+}  // namespace
 
 bool to_the_end(Context& context, std::function<void()> const& work) {
   try {
@@ -148,6 +165,7 @@ bool to_the_end(Context& context, std::function<void()> const& work) {
 
 void publish(results::Group const& file, std::vector<report::Table> const& tables, results::Store const& store,
              Context const& context) {
+  keep_old_study(store.study_file(), file);
   store.publish(file);
   if (context.json) {
     nlohmann::json all = nlohmann::json::array();

@@ -20,8 +20,8 @@ struct Texts {
   std::string corpus;              ///< its documents that are long enough,
   int documents = 8;               ///< at most so many
 };
-/// Adds --text and --corpus.
-void takes_texts(CLI::App* command, Texts& texts);
+/// Adds --text and --corpus, which it returns.
+CLI::Option* takes_texts(CLI::App* command, Texts& texts);
 
 using SharedTokenizer = std::shared_ptr<tokens::Tokenizer const>;
 
@@ -53,13 +53,17 @@ struct Publication {
 results::Group file_of(Publication const& about, extend::Work const& work, std::vector<extend::Stage> const& stages,
                        results::Store const& store, Context const& context);
 
-/// Throws Error where the folder holds a study of another name, which this one would replace.
-void expect_free(results::Store const& store, std::string const& name);
+/// Where a study of that name lies unless -o says otherwise: below results/, whatever characters a model's name has.
+fs::path default_folder(std::string const& name);
+
+/// Throws Error where the folder holds a study that is not called `subject`, or that and more: this one would replace it.
+void expect_free(results::Store const& store, std::string const& subject);
 
 /// Whether `work` came to its end; after a signal says so and sets the exit status. Other errors pass through.
 bool to_the_end(Context& context, std::function<void()> const& work);
 
-/// Writes study.h5 and report.html into the store's folder, prints the tables (as JSON with --json) and both paths.
+/// Writes study.h5 and report.html into the store's folder, prints the tables (as JSON with --json) and both paths. An earlier study
+/// file that shows what this one does not is kept under another name.
 void publish(results::Group const& file, std::vector<report::Table> const& tables, results::Store const& store,
              Context const& context);
 

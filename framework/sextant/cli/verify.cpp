@@ -32,9 +32,11 @@ void add_verify(CLI::App& app, Context& context) {
   command->add_flag("--failures", a->failures, "print only the cases that did not pass");
   takes_json(command, context);
   command->callback([a, &context] {
+    expect(!a->failures || !context.json, "verify: --failures is of the table, and --json has every case: give one");
     Session const kokkos(context.threads);
     a->options.cache = tasks::default_cache();
     std::vector<std::string> objects;
+    int models = 0;
     for (auto const& file : a->files) {
       auto const report = check::verify(file, context.registry(), a->options);
       if (context.json)
@@ -42,7 +44,11 @@ void add_verify(CLI::App& app, Context& context) {
       else
         fmt::print("{}", report.table(a->failures));
       if (!report.passed()) context.code = failed;
+      models += report.format == "sextant-smollm2";
     }
+    auto const& o = a->options;
+    expect(models > 0 || (o.model.empty() && !o.exact && !o.bf16),
+           "verify: --model, --exact and --bf16 are of a model's logits, and no file holds those");
     if (objects.size() == 1)
       fmt::print("{}\n", objects.front());
     else if (context.json)

@@ -14,6 +14,22 @@ using encoding::Value;
 void Remarks::assume(std::string sentence) { assumed.push_back(std::move(sentence)); }
 void Remarks::lose(std::string sentence) { lost.push_back(std::move(sentence)); }
 
+void expect_heeded(Given const& given, Form const& form, std::string const& source) {
+  auto const same = [&](auto const& asked, auto const& said, char const* what, char const* option) {
+    std::decay_t<decltype(asked)> const none{};
+    expect(asked == none || said == none || asked == said, source, ": ", what, " is ", said, " there, and ", option,
+           " says ", asked, ": leave ", option, " out, which is for a description without");
+  };
+  same(given.trained_length, form.trained_length, "the trained length", "--trained");
+  same(given.head_width, form.head_width, "the width of a head", "--head-width");
+  same(given.architecture, form.architecture, "the architecture", "--arch");
+  std::vector<double> bases;
+  for (auto const& kind : form.kinds)
+    if (auto const base = number_of(kind.encoding.options, "base")) bases.push_back(*base);
+  if (!bases.empty() && std::find(bases.begin(), bases.end(), given.base) == bases.end())
+    same(given.base, bases.front(), "the base", "--base");
+}
+
 std::optional<double> number_of(Options const& options, std::string const& name) {
   auto const found = options.find(name);
   if (found == options.end()) return std::nullopt;

@@ -48,6 +48,9 @@ struct Given {
   bool moves_rows = false;  ///< whoever loads the weights brings the rows of q and k into the half layout
 };
 
+/// Throws Error where `given` is not what the description, read as `form`, says itself: it would not be heeded.
+void expect_heeded(Given const& given, Form const& form, std::string const& source);
+
 std::optional<double> number_of(Options const& options, std::string const& name);
 std::string word_of(Options const& options, std::string const& name, std::string const& fallback);
 bool has(Options const& options, std::string const& name);

@@ -34,7 +34,7 @@ Node from_lines(std::string const& text, std::string const& source) {
     auto const equals = rest.find('=');
     if (without_blanks(rest).empty()) continue;
     spec::Place place{source, number, 1};
-    expect(equals != std::string::npos, place.text(), ": found ", without_blanks(rest), ", expected key = value");
+    expect(equals != std::string::npos, place.text(), ": found a line without =, expected key = value");
     auto const bar = rest.rfind('|', equals);
     std::string const key = without_blanks(
         rest.substr(bar == std::string::npos ? 0 : bar + 1, equals - (bar == std::string::npos ? 0 : bar + 1)));

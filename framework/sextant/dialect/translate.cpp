@@ -25,6 +25,7 @@ Translation translate(Dialect const& from, Dialect const& to, std::string const&
                       Given const& given, Registry const& registry) {
   Translation out;
   auto read = from.read(text, source, given, registry);
+  expect_heeded(given, read.form, source);
   if (read.form.architecture.empty()) read.form.architecture = given.architecture;
   out.form = canonical(std::move(read.form), registry);
   out.remarks = std::move(read.remarks);

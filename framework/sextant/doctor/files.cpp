@@ -68,6 +68,7 @@ Diagnosis diagnose_config(fs::path const& file, Circumstances const& circumstanc
                           encoding::Registry const& registry) {
   Diagnosis out{.file = file.string(), .kind = "configuration"};
   auto read = dialect::read_hf(read_file(file), file.string(), circumstances.given, registry);
+  dialect::expect_heeded(circumstances.given, read.form, file.string());
   auto const form = dialect::canonical(std::move(read.form), registry);
   out.assumed = read.remarks.assumed;
   examine_into(out, patients_of(form, file.string(), registry), circumstances);
@@ -91,6 +92,7 @@ Diagnosis diagnose(fs::path const& file, Circumstances const& circumstances, enc
   if (head.starts_with("GGUF")) {
     Diagnosis out{.file = file.string(), .kind = "model"};
     auto const model = read_model(file, circumstances.given, registry);
+    dialect::expect_heeded(circumstances.given, model.form, file.string());
     out.assumed = model.remarks.assumed;
     examine_into(out, patients_of(model.form, file.string(), registry), circumstances);
     for (auto& finding : check_model(model, circumstances.config, registry))
@@ -98,8 +100,11 @@ Diagnosis diagnose(fs::path const& file, Circumstances const& circumstances, enc
     return out;
   }
   expect(circumstances.config.empty(), file.string(), ": --config goes with a GGUF model");
+  bool const configuration = file.extension() == ".json";
+  expect(configuration || circumstances.given.trained_length == 0, file.string(),
+         ": --trained goes with a configuration or a model, a spec says how long its models train");
   if (head.substr(1, 3) == "HDF") return diagnose_study(file, circumstances, registry);
-  if (file.extension() == ".json") return diagnose_config(file, circumstances, registry);
+  if (configuration) return diagnose_config(file, circumstances, registry);
   return diagnose_spec(spec::load_spec(file, {}, spec::Catalogue(registry).know(circumstances.models)), circumstances,
                        registry);
 }

@@ -21,6 +21,10 @@
 #include <string>
 #include <vector>
 
+namespace sextant::plan {
+struct World;
+}
+
 namespace sextant::extend {
 
 /// A trained model and the text that it reads.
@@ -110,8 +114,9 @@ struct Stage {
 std::vector<Stage> stages_of(Work const& work);
 
 /// The hash of all that determines a measurement of an arm: model, documents, lengths, position block, plugins, and what
-/// `probe` and `how` (JSON) say of the measurement itself.
-std::string identity(Work const& work, Arm const& arm, std::string const& probe, std::string const& how);
+/// `probe` and `how` (JSON) say of the measurement itself. `world` knows the plugins' files by their hash, and keeps it.
+std::string identity(Work const& work, plan::World const& world, Arm const& arm, std::string const& probe,
+                     std::string const& how);
 
 /// Carries out what is not done yet. Throws run::Stopped after a signal, with all that is done kept, and Error for a stage
 /// that fails.

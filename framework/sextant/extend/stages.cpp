@@ -23,8 +23,8 @@ constexpr int revision = 1;
 double sum(std::vector<int> const& lengths) { return std::accumulate(lengths.begin(), lengths.end(), 0.0); }
 }  // namespace
 
-std::string identity(Work const& work, Arm const& arm, std::string const& probe, std::string const& how) {
-  plan::World const world = plan::world_of(work.registry, {}, {});
+std::string identity(Work const& work, plan::World const& world, Arm const& arm, std::string const& probe,
+                     std::string const& how) {
   json texts = json::array();
   for (auto const& document : work.documents) texts.push_back(document.sha256);
   json all = {{"probe", probe},
@@ -78,6 +78,7 @@ std::vector<Arm> make_arms(Subject const& subject, std::vector<std::vector<encod
       expect(other.label != arm.label, arm.label, " is asked for twice, expected scalings that differ");
     arms.push_back(arm);
   };
+  plan::World const world = plan::world_of(registry, {}, {});
   if (tuning) tuning->check(subject);
   std::vector<encoding::PositionChoice> positions;
   for (auto const& list : scalings) {
@@ -94,7 +95,7 @@ std::vector<Arm> make_arms(Subject const& subject, std::vector<std::vector<encod
     arm.follows_length = position.follows_length();
     if (!list.empty() || !tuning) add(arm);
     if (!tuning) continue;
-    arm.weights = tuning_id(subject, arm, *tuning, registry);
+    arm.weights = tuning_id(subject, arm, *tuning, world);
     arm.label += " tuned";
     add(arm);
   }
@@ -103,10 +104,12 @@ std::vector<Arm> make_arms(Subject const& subject, std::vector<std::vector<encod
 
 std::vector<Stage> stages_of(Work const& work) {
   auto const& settings = work.settings;
+  plan::World const world = plan::world_of(work.registry, {}, {});
   double const documents = static_cast<double>(work.documents.size());
   std::vector<Stage> out;
   auto const add = [&](Arm const& arm, char const* probe, json const& how, double tokens, auto measure) {
-    out.push_back({identity(work, arm, probe, how.dump()), arm.label + "  " + probe, arm.label, tokens, arm.weights,
+    out.push_back({identity(work, world, arm, probe, how.dump()), arm.label + "  " + probe, arm.label, tokens,
+                   arm.weights,
                    [&work, &arm, measure](Exec const& exec, results::Claim const& claim, run::Progress& progress) {
                      return measure(exec, work, arm, claim, progress);
                    }});

@@ -92,10 +92,9 @@ void Tuning::check(Subject const& subject) const {
          " documents to train on has ", longest, "; expected longer ones, or a shorter length");
 }
 
-std::string tuning_id(Subject const& subject, Arm const& arm, Tuning const& t, encoding::Registry const& registry) {
+std::string tuning_id(Subject const& subject, Arm const& arm, Tuning const& t, plan::World const& world) {
   json texts = json::array();
   for (auto const& document : t.documents) texts.push_back(document.sha256);
-  plan::World const world = plan::world_of(registry, {}, {});
   json all = {{"stage", "tune"},
               {"numerics", plan::numerics_revision},
               {"model", subject.sha256},
@@ -107,7 +106,7 @@ std::string tuning_id(Subject const& subject, Arm const& arm, Tuning const& t, e
               {"rate", t.rate},
               {"warmup", t.warmup},
               {"seed", t.seed}};
-  if (subject.network->config().precision == model::Precision::bf16) all["precision"] = "bf16";
+  if (subject.network->config().precision == model::Precision::bf16) all["precision"] = plan::bf16_numerics;
   return plan::id_of(all.dump());
 }
 

@@ -5,7 +5,7 @@
 namespace sextant::extend {
 
 /// Hash of all that determines the tuned weights.
-std::string tuning_id(Subject const& subject, Arm const& arm, Tuning const& tuning, encoding::Registry const& registry);
+std::string tuning_id(Subject const& subject, Arm const& arm, Tuning const& tuning, plan::World const& world);
 
 /// Tunes a copy of the model under `arm` and leaves weights.safetensors in the stage's folder, which reads as a model.
 Stage tuning_stage(Work const& work, Arm const& arm);

@@ -67,6 +67,8 @@ KOKKOS_INLINE_FUNCTION T sigmoid(T x) {
 }
 
 /// Blocks of `size` that cover n things.
-inline int blocks_of(std::int64_t n, std::int64_t size) { return static_cast<int>((n + size - 1) / size); }
+KOKKOS_INLINE_FUNCTION int blocks_of(std::int64_t n, std::int64_t size) {
+  return static_cast<int>((n + size - 1) / size);
+}
 
 }  // namespace sextant::kernels

@@ -2,6 +2,7 @@
 #pragma once
 #include <sextant/base/kokkos.hpp>
 #include <sextant/kernels/cursor.hpp>
+#include <sextant/kernels/row_math.hpp>
 
 namespace sextant::kernels::team {
 using host::Cursor;
@@ -28,8 +29,7 @@ KOKKOS_INLINE_FUNCTION void each(Team const& team, int n, F const& f) {
   Kokkos::parallel_for(Kokkos::TeamThreadRange(team, n), f);
 }
 
-/// Blocks of `tile` that `length` is cut into, and what of it the one that begins at `begin` holds: the last may be short.
-KOKKOS_INLINE_FUNCTION int blocks_of(int length, int tile) { return (length + tile - 1) / tile; }
+/// What of `length` the block of `tile` that begins at `begin` holds: the last may be short.
 KOKKOS_INLINE_FUNCTION int rest(int length, int begin, int tile) {
   return length - begin < tile ? length - begin : tile;
 }

@@ -1,7 +1,6 @@
 #include <sextant/report/claims.hpp>
+#include <sextant/report/json.hpp>
 #include <sextant/report/text.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -28,8 +27,6 @@ std::string margin_text(Outcome const& outcome) {
   auto const& margin = outcome.claim.margin;
   return margin.value == 0 ? "" : cat({" by ", with_units(exact(margin.value), margin.units)});
 }
-
-nlohmann::json number_or_null(std::optional<double> value) { return value ? nlohmann::json(*value) : nlohmann::json(); }
 }  // namespace
 
 std::string effect_text(Outcome const& outcome) {
@@ -114,20 +111,18 @@ std::string claims_csv(Judgement const& judgement) {
   std::string out =
       "id,says,test,verdict,effect,low,high,units,p,p_adjusted,p_against,seeds,windows,margin,"
       "margin_units,by,reason\n";
-  auto const cell = [](std::optional<double> value) { return value ? exact(*value) : std::string(); };
   for (auto const& o : judgement.outcomes) {
-    auto const& interval = o.interval;
     std::vector<std::string> const cells{csv_field(o.claim.id),
                                          csv_field(o.claim.says),
                                          csv_field(o.claim.test),
                                          claims::name_of(o.verdict),
-                                         cell(o.effect),
-                                         cell(interval ? std::optional(interval->low) : std::nullopt),
-                                         cell(interval ? std::optional(interval->high) : std::nullopt),
+                                         exact(o.effect),
+                                         exact(low_of(o.interval)),
+                                         exact(high_of(o.interval)),
                                          o.units,
-                                         cell(o.p),
-                                         cell(o.p_adjusted),
-                                         cell(o.p_against),
+                                         exact(o.p),
+                                         exact(o.p_adjusted),
+                                         exact(o.p_against),
                                          std::to_string(o.seeds),
                                          std::to_string(o.windows),
                                          exact(o.claim.margin.value),
@@ -151,8 +146,8 @@ std::string claims_json(Judgement const& judgement) {
                              {"verdict", claims::name_of(o.verdict)},
                              {"reason", o.reason},
                              {"effect", number_or_null(o.effect)},
-                             {"low", o.interval ? nlohmann::json(o.interval->low) : nlohmann::json()},
-                             {"high", o.interval ? nlohmann::json(o.interval->high) : nlohmann::json()},
+                             {"low", number_or_null(low_of(o.interval))},
+                             {"high", number_or_null(high_of(o.interval))},
                              {"units", o.units},
                              {"p", number_or_null(o.p)},
                              {"p_adjusted", number_or_null(o.p_adjusted)},
@@ -195,8 +190,8 @@ std::string seeds_json(std::vector<claims::SeedPlan> const& plans) {
     out.push_back({{"id", plan.id},
                    {"effect", number_or_null(plan.effect)},
                    {"units", plan.units},
-                   {"seed_sd", plan.effect ? nlohmann::json(plan.spread.seed_sd) : nlohmann::json()},
-                   {"windows_variance", plan.effect ? nlohmann::json(plan.spread.windows_variance) : nlohmann::json()},
+                   {"seed_sd", plan.effect ? number_or_null(plan.spread.seed_sd) : nlohmann::json()},
+                   {"windows_variance", plan.effect ? number_or_null(plan.spread.windows_variance) : nlohmann::json()},
                    {"seeds", plan.seeds ? nlohmann::json(*plan.seeds) : nlohmann::json()},
                    {"power", plan.power},
                    {"level", plan.level},

@@ -89,7 +89,7 @@ void mark_column(Comparison& out, std::vector<std::size_t> const& rows, std::siz
     Cell& cell = out.rows[row].cells[column];
     if (&cell == best || !cell.complete) continue;
     auto const difference = paired_cells(cell, *best, options.confidence, options.method);
-    bool const equal = *cell.summary.mean == *best->summary.mean;
+    bool const equal = *cell.summary.mean == *best->summary.mean || difference.p == 1;  // up to rounding
     if (equal || (difference.interval && difference.interval->contains(0))) cell.mark = Mark::tied;
   }
 }
@@ -236,6 +236,8 @@ Comparison compare(std::span<StudyView const> studies, CompareOptions const& opt
       out.rows.push_back(std::move(row));
     }
   }
+  expect(options.by == By::arm || !out.rows.empty(), where(studies[0]), ": no arm ",
+         options.by == By::scaling ? "was scaled" : "is without a scaling", ", expected --by arm for such a study");
   find_rivals(out);
   for (auto const& rivals : out.rivals)
     for (std::size_t column = 0; column < out.lengths.size(); ++column) mark_column(out, rivals.rows, column, options);

@@ -25,13 +25,7 @@ struct Tested {
   StudyView const* study;
 };
 
-/// The study's name as files, ids and links can have it.
-std::string word_of(StudyView const& study) {
-  std::string out = study.name;
-  for (char& c : out)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_' && c != '.') c = '-';
-  return out;
-}
+std::string word_of(StudyView const& study) { return file_word(study.name); }
 
 std::optional<Figure> first_figure(StudyView const& study) {
   Looks const looks(arms_of(study));

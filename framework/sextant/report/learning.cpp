@@ -1,3 +1,4 @@
+#include <sextant/report/json.hpp>
 #include <sextant/report/learning.hpp>
 #include <sextant/report/text.hpp>
 
@@ -5,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 
 namespace sextant::report {
 namespace {
@@ -172,8 +172,8 @@ std::string learning_json(StudyView const& study, std::string const& baseline) {
                        {"loss", cell.loss},
                        {"seeds", cell.seeds},
                        {"never", cell.never},
-                       {"ratio", cell.ratio ? json(*cell.ratio) : json()},
-                       {"interval", cell.interval ? json::array({cell.interval->low, cell.interval->high}) : json()}});
+                       {"ratio", number_or_null(cell.ratio)},
+                       {"interval", interval_or_null(cell.interval)}});
     arms.push_back({{"arm", clean_utf8(row.arm.label())}, {"after", std::move(cells)}});
   }
   return json{{"baseline", clean_utf8(baseline)}, {"arms", std::move(arms)}}.dump(2) + "\n";

@@ -89,18 +89,12 @@ std::string published_csv(StudyView const& study) {
     for (auto const& row : table.rows) {
       Ours const ours = ours_of(study, row.ours);
       auto const& [n, not_finite, mean, sd, interval] = ours.found;
-      std::vector<std::string> const cells{csv_field(table.title),
-                                           csv_field(table.source),
-                                           csv_field(row.name),
-                                           exact(row.value),
-                                           csv_field(table.units),
-                                           csv_field(row.ours.empty() ? "" : ours.arm.label()),
-                                           csv_field(ours.what),
-                                           mean ? exact(*mean) : "",
-                                           interval ? exact(interval->low) : "",
-                                           interval ? exact(interval->high) : "",
-                                           std::to_string(n),
-                                           ours.units};
+      std::vector<std::string> const cells{csv_field(table.title),  csv_field(table.source),
+                                           csv_field(row.name),     exact(row.value),
+                                           csv_field(table.units),  csv_field(row.ours.empty() ? "" : ours.arm.label()),
+                                           csv_field(ours.what),    exact(mean),
+                                           exact(low_of(interval)), exact(high_of(interval)),
+                                           std::to_string(n),       ours.units};
       out += join(cells, ",") + "\n";
     }
   return out;

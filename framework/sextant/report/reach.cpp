@@ -1,10 +1,10 @@
 #include <sextant/base/error.hpp>
+#include <sextant/report/json.hpp>
 #include <sextant/report/reach.hpp>
 #include <sextant/report/text.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace sextant::report {
 namespace {
@@ -122,7 +122,7 @@ std::string reach_json(StudyView const& study) {
     arms.push_back({{"arm", clean_utf8(reach.arm.label())},
                     {"length", reach.length},
                     {"at_least", reach.at_least},
-                    {"interval", reach.interval ? json::array({reach.interval->low, reach.interval->high}) : json()},
+                    {"interval", interval_or_null(reach.interval)},
                     {"seeds", std::move(seeds)}});
   }
   auto const quantity = reach_quantity(study);

@@ -110,12 +110,14 @@ Table differences_table(Comparison const& comparison) {
                    {"p (Holm)"},
                    {"effect"},
                    {"seeds"}};
+  bool alike = false;
   for (auto const& row : comparison.rows) {
     if (row.baseline.empty()) continue;
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       Cell const& cell = row.cells[i];
       auto const& v = cell.versus;
       if (v.n == 0) continue;
+      alike = alike || (v.p && !v.effect);
       std::string const range =
           v.interval ? cat({with_sign(v.interval->low, decimals), " to ", with_sign(v.interval->high, decimals)})
                      : std::string(missing);
@@ -139,6 +141,10 @@ Table differences_table(Comparison const& comparison) {
              " of this table. Effect: mean difference / its standard deviation over seeds."}));
   else if (!table.rows.empty())
     table.notes.emplace_back("No test: each needs two seeds that both arms have.");
+  if (alike)
+    table.notes.push_back(cat({"Effect ", missing,
+                               ": all pairs differ by one amount, up to the rounding of their values; p is then the "
+                               "limit, 1 where that is 0, and no measurement."}));
   return table;
 }
 
@@ -161,7 +167,7 @@ std::string render(Comparison const& comparison, Format format, TerminalLook con
 Format format_from(std::string const& name) {
   std::vector<std::string> const names{"terminal", "markdown", "csv", "latex", "json"};
   auto const at = std::find(names.begin(), names.end(), name);
-  expect(at != names.end(), "compare: no format \"", name, "\"", did_you_mean(name, names));
+  expect(at != names.end(), "there is no format \"", name, "\"", did_you_mean(name, names));
   return static_cast<Format>(at - names.begin());
 }
 

@@ -54,10 +54,10 @@ std::string to_csv(Table const& table);    ///< the same text as seen; compariso
 
 /// One line a cell, every number in full: study, encoding, scaling, probe, region, metric, length, trained, n,
 /// not_finite, mean, sd, low, high, mark, baseline, difference, difference_low, difference_high, p, p_holm, effect,
-/// units. A number that does not exist is an empty field.
+/// units, rivals (an index into Comparison::rivals: whom the mark is among), rivals_name. What does not exist is an empty field.
 std::string comparison_csv(Comparison const& comparison);
 
-/// The same as one JSON object, with the values of each seed; what does not exist is null.
+/// The same as one JSON object, with the values of each seed and the rows of each group of rivals; what does not exist is null.
 std::string comparison_json(Comparison const& comparison);
 
 enum class Format { terminal, markdown, csv, latex, json };

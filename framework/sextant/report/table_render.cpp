@@ -1,4 +1,5 @@
 // Each way to write a Table: aligned for a terminal, Markdown, LaTeX, CSV; and the full numbers as CSV and JSON.
+#include <sextant/report/json.hpp>
 #include <sextant/report/table.hpp>
 #include <sextant/report/text.hpp>
 
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 namespace sextant::report {
 namespace {
@@ -79,9 +79,6 @@ void terminal_panel(std::string& out, Table const& table, std::vector<int> const
   }
 }
 
-nlohmann::json number(std::optional<double> value) {
-  return value && std::isfinite(*value) ? nlohmann::json(*value) : nlohmann::json(nullptr);
-}
 char const* mark_name(Mark mark) { return mark == Mark::best ? "best" : mark == Mark::tied ? "tied" : ""; }
 }  // namespace
 
@@ -192,17 +189,14 @@ std::string to_csv(Table const& table) {
 }
 
 std::string comparison_csv(Comparison const& comparison) {
-  auto const number_text = [](std::optional<double> value) { return value ? exact(*value) : std::string(); };
   std::string out =
       "study,encoding,scaling,probe,region,metric,length,trained,n,not_finite,mean,sd,low,high,mark,"
-      "baseline,difference,difference_low,difference_high,p,p_holm,effect,units\n";
+      "baseline,difference,difference_low,difference_high,p,p_holm,effect,units,rivals,rivals_name\n";
   for (auto const& row : comparison.rows)
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       Cell const& cell = row.cells[i];
       auto const& s = cell.summary;
       auto const& v = cell.versus;
-      auto const low = [](std::optional<Interval> const& x) { return x ? std::optional(x->low) : std::nullopt; };
-      auto const high = [](std::optional<Interval> const& x) { return x ? std::optional(x->high) : std::nullopt; };
       std::vector<std::string> const fields{comparison.studies[row.study],
                                             row.arm.encoding,
                                             row.arm.scaled() ? row.arm.scaling : "none",
@@ -213,19 +207,21 @@ std::string comparison_csv(Comparison const& comparison) {
                                             comparison.trained_length == comparison.lengths[i] ? "1" : "0",
                                             std::to_string(s.n),
                                             std::to_string(s.not_finite),
-                                            number_text(s.mean),
-                                            number_text(s.sd),
-                                            number_text(low(s.interval)),
-                                            number_text(high(s.interval)),
+                                            exact(s.mean),
+                                            exact(s.sd),
+                                            exact(low_of(s.interval)),
+                                            exact(high_of(s.interval)),
                                             mark_name(cell.mark),
                                             row.baseline,
-                                            number_text(v.difference),
-                                            number_text(low(v.interval)),
-                                            number_text(high(v.interval)),
-                                            number_text(v.p),
-                                            number_text(cell.p_adjusted),
-                                            number_text(v.effect),
-                                            comparison.units};
+                                            exact(v.difference),
+                                            exact(low_of(v.interval)),
+                                            exact(high_of(v.interval)),
+                                            exact(v.p),
+                                            exact(cell.p_adjusted),
+                                            exact(v.effect),
+                                            comparison.units,
+                                            std::to_string(row.rivals),
+                                            comparison.rivals[row.rivals].name};
       for (std::size_t f = 0; f < fields.size(); ++f) out += cat({f ? "," : "", csv_field(clean_utf8(fields[f]))});
       out += "\n";
     }
@@ -234,9 +230,6 @@ std::string comparison_csv(Comparison const& comparison) {
 
 std::string comparison_json(Comparison const& comparison) {
   using nlohmann::json;
-  auto const range = [](std::optional<Interval> const& x) {
-    return x ? json::array({number(x->low), number(x->high)}) : json(nullptr);
-  };
   json rows = json::array();
   for (auto const& row : comparison.rows) {
     json cells = json::array();
@@ -245,18 +238,19 @@ std::string comparison_json(Comparison const& comparison) {
       auto const& s = cell.summary;
       auto const& v = cell.versus;
       json values = json::array();
-      for (double const each : cell.values) values.push_back(number(each));
-      json const versus =
-          row.baseline.empty()
-              ? json(nullptr)
-              : json{{"difference", number(v.difference)}, {"interval", range(v.interval)}, {"p", number(v.p)},
-                     {"p_holm", number(cell.p_adjusted)},  {"effect", number(v.effect)},    {"n", v.n}};
+      for (double const each : cell.values) values.push_back(number_or_null(each));
+      json const versus = row.baseline.empty() ? json(nullptr) : json{{"difference", number_or_null(v.difference)},
+                                                                      {"interval", interval_or_null(v.interval)},
+                                                                      {"p", number_or_null(v.p)},
+                                                                      {"p_holm", number_or_null(cell.p_adjusted)},
+                                                                      {"effect", number_or_null(v.effect)},
+                                                                      {"n", v.n}};
       cells.push_back({{"length", comparison.lengths[i]},
                        {"n", s.n},
                        {"not_finite", s.not_finite},
-                       {"mean", number(s.mean)},
-                       {"sd", number(s.sd)},
-                       {"interval", range(s.interval)},
+                       {"mean", number_or_null(s.mean)},
+                       {"sd", number_or_null(s.sd)},
+                       {"interval", interval_or_null(s.interval)},
                        {"seeds", cell.seeds},
                        {"values", values},
                        {"mark", mark_name(cell.mark)},
@@ -268,8 +262,11 @@ std::string comparison_json(Comparison const& comparison) {
                     {"scaling", row.arm.scaled() ? clean_utf8(row.arm.scaling) : "none"},
                     {"baseline", row.baseline.empty() ? json(nullptr) : json(clean_utf8(row.baseline))},
                     {"failed", row.failed.size()},
+                    {"rivals", row.rivals},
                     {"cells", cells}});
   }
+  json rivals = json::array();
+  for (auto const& each : comparison.rivals) rivals.push_back({{"name", clean_utf8(each.name)}, {"rows", each.rows}});
   json const out{{"probe", comparison.quantity.probe},
                  {"region", comparison.quantity.region},
                  {"metric", comparison.quantity.metric},
@@ -281,6 +278,7 @@ std::string comparison_json(Comparison const& comparison) {
                  {"lengths", comparison.lengths},
                  {"seeds", comparison.seeds},
                  {"tests", comparison.tests},
+                 {"rivals", rivals},
                  {"rows", rows}};
   return cat({out.dump(2, ' ', false, json::error_handler_t::replace), "\n"});
 }

@@ -1,6 +1,7 @@
 #include <sextant/report/text.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -96,6 +97,8 @@ std::string exact(double value) {
   return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
 }
 
+std::string exact(std::optional<double> value) { return value ? exact(*value) : std::string(); }
+
 std::string p_value(double p) {
   if (!std::isfinite(p)) return std::string(missing);
   return p < 0.001 ? "<0.001" : fixed(p, p < 0.1 ? 3 : 2);
@@ -185,6 +188,13 @@ std::string clean_utf8(std::string_view bytes) {
       out += bytes.substr(at, next.bytes);
     at += next.bytes;
   }
+  return out;
+}
+
+std::string file_word(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_' && c != '.') c = '-';
   return out;
 }
 

@@ -21,6 +21,7 @@ std::string fixed(std::optional<double> value, int decimals);
 std::string with_sign(double value, int decimals);
 /// The shortest text that reads back to the same double, ASCII; "" when not finite (for CSV).
 std::string exact(double value);
+std::string exact(std::optional<double> value);
 /// A probability: "0.031", "<0.001".
 std::string p_value(double p);
 /// Places after the point that suit numbers up to `largest`: 3 below 10, 2 below 100, 1 below 1000, else 0; where 3 would
@@ -42,6 +43,8 @@ std::string ellipsize_middle(std::string_view utf8, int columns);
 /// Copies, replacing bytes that are not UTF-8 by U+FFFD and control characters (but tab and newline) by a space.
 std::string clean_utf8(std::string_view bytes);
 
+/// As names of files, ids and links can have it: what is neither letter, digit, '.', '_' nor '-' becomes '-'.
+std::string file_word(std::string_view text);
 std::string escape_xml(std::string_view text);       ///< & < > " ' ; input is cleaned first
 std::string escape_latex(std::string_view text);     ///< the ten specials
 std::string escape_markdown(std::string_view text);  ///< specials of a table cell

@@ -1,6 +1,7 @@
 #include <sextant/base/error.hpp>
 #include <sextant/extend/needles.hpp>
 #include <sextant/extend/passes.hpp>
+#include <sextant/plan/plan.hpp>
 #include <sextant/run/stop.hpp>
 #include <sextant/search/search.hpp>
 #include <sextant/statistics/sample.hpp>
@@ -71,7 +72,13 @@ Group measure(Exec const& exec, extend::Work const& work, extend::Arm const& arm
 class Evaluator {
  public:
   Evaluator(Exec const& exec, Task const& task, Rotation const& rotation, results::Store const& store, bool quiet)
-      : exec_(exec), task_(task), rotation_(rotation), store_(store), quiet_(quiet), settings_(settings_of(task)) {}
+      : exec_(exec),
+        task_(task),
+        rotation_(rotation),
+        store_(store),
+        quiet_(quiet),
+        settings_(settings_of(task)),
+        world_(plan::world_of(task.registry, {}, {})) {}
 
   template <class Point>
   Objective<Point> as(std::string const& method) {
@@ -102,7 +109,7 @@ class Evaluator {
   extend::Stage stage_of(extend::Work const& work, extend::Arm const& arm) const {
     nlohmann::json const how = {{"revision", revision}, {"tail", settings_.tail}, {"depths", settings_.depths}};
     double const texts = static_cast<double>(task_.documents.size()) * std::max(settings_.depths, 1);
-    return {extend::identity(work, arm, text("search/", name_of(task_.aim)), how.dump()),
+    return {extend::identity(work, world_, arm, text("search/", name_of(task_.aim)), how.dump()),
             arm.label,
             arm.label,
             texts * task_.target,
@@ -130,6 +137,7 @@ class Evaluator {
   results::Store const& store_;
   bool quiet_;
   extend::Settings settings_;
+  plan::World world_;
 };
 
 template <class Point>

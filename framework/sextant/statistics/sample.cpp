@@ -75,19 +75,23 @@ Paired paired(std::span<double const> value, std::span<double const> baseline, d
   expect(value.size() == baseline.size(), "statistics: ", value.size(), " values are paired with ", baseline.size(),
          " of the baseline, expected one a seed on both sides");
   std::vector<double> difference;
-  for (std::size_t i = 0; i < value.size(); ++i)
-    if (std::isfinite(value[i]) && std::isfinite(baseline[i])) difference.push_back(value[i] - baseline[i]);
+  double largest = 0;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    if (!std::isfinite(value[i]) || !std::isfinite(baseline[i])) continue;
+    difference.push_back(value[i] - baseline[i]);
+    largest = std::max({largest, std::abs(value[i]), std::abs(baseline[i])});
+  }
   Paired out;
   out.n = static_cast<int>(difference.size());
   if (out.n >= 1) out.difference = mean(difference);
   if (out.n < 2) return out;
   out.interval = interval_of(difference, confidence, method);
-  double const sd = sample_sd(difference);
-  if (sd > 0) {
+  double const sd = sample_sd(difference), rounding = 4 * std::numeric_limits<double>::epsilon() * largest;
+  if (sd > rounding) {
     out.effect = *out.difference / sd;
     out.p = t_two_sided_p(*out.effect * std::sqrt(out.n), out.n - 1);
   } else {
-    out.p = *out.difference == 0 ? 1.0 : 0.0;  // the limits of t = mean / 0
+    out.p = std::abs(*out.difference) <= rounding ? 1.0 : 0.0;  // the limits of t = mean / 0
   }
   return out;
 }

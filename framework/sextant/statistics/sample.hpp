@@ -17,6 +17,13 @@ struct Interval {
   bool contains(double x) const { return low <= x && x <= high; }
 };
 
+inline std::optional<double> low_of(std::optional<Interval> const& interval) {
+  return interval ? std::optional(interval->low) : std::nullopt;
+}
+inline std::optional<double> high_of(std::optional<Interval> const& interval) {
+  return interval ? std::optional(interval->high) : std::nullopt;
+}
+
 /// Arithmetic mean. Throws Error on an empty sample.
 double mean(std::span<double const> values);
 
@@ -50,12 +57,15 @@ Summary summarize(std::span<double const> values, double confidence = 0.95, Meth
 
 /// value - baseline, seed by seed. Both spans have one entry a seed, in the same order; a pair with a value that is
 /// not finite is left out. Throws Error when the lengths differ.
+///
+/// Differences that scatter by no more than 4 eps of the largest |value|, eps = 2^-52, are one amount: a value is off its number by half
+/// an eps of it, so that equal differences of two values come out up to 2 eps apart from theirs, and their sd within 3.
 struct Paired {
   int n = 0;                         ///< pairs used
   std::optional<double> difference;  ///< mean of the differences; empty when n = 0
   std::optional<Interval> interval;  ///< of the mean difference; empty when n < 2
-  std::optional<double> p;           ///< two-sided, of no difference; empty when n < 2. All pairs equal: 1
-  std::optional<double> effect;      ///< mean / sd of the differences (d_z); empty when n < 2 or sd = 0
+  std::optional<double> p;       ///< two-sided, of no difference; empty when n < 2. One amount: 1 if it is 0, else 0
+  std::optional<double> effect;  ///< mean / sd of the differences (d_z); empty when n < 2 or they are one amount
 };
 Paired paired(std::span<double const> value, std::span<double const> baseline, double confidence = 0.95,
               Method method = Method::student_t);
