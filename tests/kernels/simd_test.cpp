@@ -1,5 +1,6 @@
 // The vector helpers against the scalar library.
 #include <sextant/kernels/simd_block.hpp>
+#include <sextant/kernels/simd_stream.hpp>
 
 #include <catch2/catch_all.hpp>
 #include <cmath>
@@ -25,6 +26,21 @@ TEMPLATE_TEST_CASE("simd: exp2 keeps its stated error, is 1 at 0, 0 far below an
   CHECK(exp2<T>(broadcast(std::numeric_limits<T>::lowest()))[0] == 0);
   CHECK(exp2<T>(broadcast(-std::numeric_limits<T>::infinity()))[0] == 0);
   CHECK(std::isnan(exp2<T>(broadcast(std::numeric_limits<T>::quiet_NaN()))[0]));
+}
+
+TEMPLATE_TEST_CASE("simd: pairs split into even and odd lanes and join again; streamed vectors arrive", "[simd]", float,
+                   double) {
+  using T = TestType;
+  constexpr int W = width<T>;
+  Vec<T> a, b;
+  for (int i = 0; i < W; ++i) a[i] = static_cast<T>(i), b[i] = static_cast<T>(W + i);
+  split_pairs<T>(a, b);
+  for (int i = 0; i < W; ++i) CHECK((a[i] == 2 * i && b[i] == 2 * i + 1));
+  join_pairs<T>(a, b);
+  alignas(bytes) T arrived[2 * W];
+  stream(arrived, a), stream(arrived + W, b);
+  end_stream();
+  for (int i = 0; i < 2 * W; ++i) CHECK(arrived[i] == i);
 }
 
 TEMPLATE_TEST_CASE("simd: sums, largest, transpose and parts of vectors", "[simd]", float, double) {

@@ -5,6 +5,7 @@
 #include <sextant/kernels/attention_mask.hpp>
 #include <sextant/kernels/cursor.hpp>
 #include <sextant/kernels/precision.hpp>
+#include <sextant/kernels/rows.hpp>
 #include <sextant/kernels/strip.hpp>
 #include <sextant/kernels/tile.hpp>
 
@@ -18,13 +19,7 @@ namespace sextant::kernels::host {
 /// A logit this low hides its pair as -infinity does: a row of nothing else is a row that sees no key.
 inline constexpr double hidden_below = -1e8;
 
-/// [batch, heads, len, dim] by strides in elements; the last axis is contiguous.
-template <class T>
-struct Rows {
-  T* data = nullptr;
-  std::ptrdiff_t batch = 0, head = 0, row = 0;
-  SEXTANT_FUNCTION T* at(int b, int h, int i) const { return data + b * batch + h * head + i * row; }
-};
+using kernels::Rows;
 
 /// [batch or 1, len]
 struct Positions {

@@ -1,7 +1,8 @@
 #include <sextant/base/error.hpp>
 #include <sextant/base/launch.hpp>
 #include <sextant/kernels/rotate.hpp>
-#include <sextant/kernels/row_math.hpp>
+#include <sextant/kernels/rotate_past_cache.hpp>
+#include <sextant/kernels/rotate_rows.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -15,84 +16,78 @@ void check_span(char const* what, RotationSpan const& span, int pairs, int heads
          span.head_begin + span.heads, " exceed ", heads);
 }
 
-template <class T>
-struct Rows {  // raw strides: a View's 4-D indexing costs more than the turn itself on a host
-  T* data;
-  std::int64_t batch, head, row;
-  explicit Rows(Heads<T> const& x)
-      : data(x.data()),
-        batch(static_cast<std::int64_t>(x.stride(0))),
-        head(static_cast<std::int64_t>(x.stride(1))),
-        row(static_cast<std::int64_t>(x.stride(2))) {}
-  KOKKOS_FUNCTION T* at(int b, int h, int i) const { return data + b * batch + h * head + i * row; }
-};
-
 /// Pairs (p, p + pairs) of x into `to`, which may be x itself.
 template <class T>
 KOKKOS_INLINE_FUNCTION void turn_half(T const* x, T* to, T const* c, T const* s, int pairs, T sign, T scale) {
   T const* y = x + pairs;
   T* to_y = to + pairs;
 #pragma omp simd  // neither half overlaps the other or the table
-  for (int p = 0; p < pairs; ++p) {
-    T const a = x[p], b = y[p], cosine = c[p] * scale, sine = s[p] * sign * scale;
-    to[p] = a * cosine - b * sine;
-    to_y[p] = b * cosine + a * sine;
-  }
+  for (int p = 0; p < pairs; ++p) turn_pair(x[p], y[p], c[p] * scale, s[p] * sign * scale, to[p], to_y[p]);
 }
 template <class T>
 KOKKOS_INLINE_FUNCTION void turn_interleaved(T const* x, T* to, T const* c, T const* s, int pairs, T sign, T scale) {
-  for (int p = 0; p < pairs; ++p) {
-    T const a = x[2 * p], b = x[2 * p + 1], cosine = c[p] * scale, sine = s[p] * sign * scale;
-    to[2 * p] = a * cosine - b * sine;
-    to[2 * p + 1] = b * cosine + a * sine;
-  }
+  for (int p = 0; p < pairs; ++p)
+    turn_pair(x[2 * p], x[2 * p + 1], c[p] * scale, s[p] * sign * scale, to[2 * p], to[2 * p + 1]);
 }
 
-/// Tokens of a task: their rows of the table stay in cache while head after head passes.
-constexpr int turn_tokens = 32;
-
-/// each(b, h, i) for heads [0, heads) of all tokens, in the order in which they lie in memory.
-template <class T, class Each>
-void for_heads(Exec const& exec, Heads<T> const& x, int heads, int channels, Each const& each) {
-  int const len = x.extent_int(2), blocks = blocks_of(len, turn_tokens);
-  bool const heads_apart = x.stride(1) > x.stride(2);  // [batch, heads, len, dim], not [batch, len, heads, dim]
-  launch(
-      exec, "sextant::rotate", static_cast<std::int64_t>(x.extent_int(0)) * blocks,
-      std::int64_t(heads) * std::min(len, turn_tokens) * channels, KOKKOS_LAMBDA(std::int64_t task) {
-        int const b = static_cast<int>(task / blocks), first = static_cast<int>(task % blocks) * turn_tokens;
-        int const last = first + turn_tokens < len ? first + turn_tokens : len;
-        if (heads_apart)
-          for (int h = 0; h < heads; ++h)
-            for (int i = first; i < last; ++i) each(b, h, i);
-        else
-          for (int i = first; i < last; ++i)
-            for (int h = 0; h < heads; ++h) each(b, h, i);
-      });
+/// Turns the row of token i in head h.
+template <class T>
+KOKKOS_INLINE_FUNCTION void turn_row(Turn<T> const& turn, int b, int h, int i, T sign, T scale) {
+  T const* const x = turn.from.at(b, h, i) + turn.channel_begin;
+  T* const to = turn.to.at(b, h, i) + turn.channel_begin;
+  int const set = h - turn.head_begin;
+  if (turn.interleaved)
+    turn_interleaved(x, to, turn.cos.at(b, set, i), turn.sin.at(b, set, i), turn.pairs, sign, scale);
+  else
+    turn_half(x, to, turn.cos.at(b, set, i), turn.sin.at(b, set, i), turn.pairs, sign, scale);
 }
 
-/// scale_of(b, i) multiplies the turn of a token. From x into `to`, which may be x itself.
-template <class T, class Scale>
-void turn(Exec const& exec, Heads<T const> const& x, Heads<T> const& to, RotationTable<T> const& table,
-          RotationSpan const& span, T sign, Scale const& scale_of) {
-  int const pairs = table.cos.extent_int(2), len = x.extent_int(2);
+template <class T>
+Rows<T> rows_of(Heads<T> const& x) {
+  return {x.data(), static_cast<std::ptrdiff_t>(x.stride(0)), static_cast<std::ptrdiff_t>(x.stride(1)),
+          static_cast<std::ptrdiff_t>(x.stride(2))};
+}
+template <class T>
+Rows<T const> rows_of(View3<T> const& angles, RotationTable<T> const& table) {
+  auto const set = static_cast<std::ptrdiff_t>(angles.stride(0));
+  return {angles.data(), set * (table.set(1, 0) - table.set(0, 0)), set * (table.set(0, 1) - table.set(0, 0)),
+          static_cast<std::ptrdiff_t>(angles.stride(1))};
+}
+
+template <class T>
+Turn<T> turn_of(Heads<T const> const& x, Heads<T> const& to, RotationTable<T> const& table, RotationSpan const& span) {
+  int const pairs = table.cos.extent_int(2);
   check_span("rotate", span, pairs, x.extent_int(1), x.extent_int(3));
-  expect(x.size() == 0 || x.stride(3) == 1, "rotate: the channels of x are not contiguous");
-  expect(table.cos.extent_int(1) >= len, "rotate: the table holds ", table.cos.extent_int(1), " tokens, x has ", len);
-  Rows<T const> const from(x);
-  Rows<T> const into(to);
-  auto const cos = table.cos, sin = table.sin;
-  auto const sets = table;
-  for_heads(
-      exec, to, span.heads, 2 * pairs, KOKKOS_LAMBDA(int b, int h, int i) {
-        T const scale = scale_of(b, i);
-        int const set = sets.set(b, h);
-        T const* const channels = from.at(b, span.head_begin + h, i) + span.channel_begin;
-        T* const turned = into.at(b, span.head_begin + h, i) + span.channel_begin;
-        if (span.interleaved)
-          turn_interleaved(channels, turned, &cos(set, i, 0), &sin(set, i, 0), pairs, sign, scale);
-        else
-          turn_half(channels, turned, &cos(set, i, 0), &sin(set, i, 0), pairs, sign, scale);
-      });
+  expect(x.size() == 0 || (x.stride(3) == 1 && to.stride(3) == 1), "rotate: the channels of x are not contiguous");
+  expect(table.cos.extent_int(1) >= x.extent_int(2), "rotate: the table holds ", table.cos.extent_int(1),
+         " tokens, x has ", x.extent_int(2));
+  return {.from = rows_of(x),
+          .to = rows_of(to),
+          .cos = rows_of(table.cos, table),
+          .sin = rows_of(table.sin, table),
+          .head_begin = span.head_begin,
+          .head_end = span.head_begin + span.heads,
+          .channel_begin = span.channel_begin,
+          .pairs = pairs,
+          .interleaved = span.interleaved};
+}
+
+/// each(b, h, i) for the rows of `order`.
+template <class Each>
+void for_rows(Exec const& exec, RowOrder const& order, int channels, Each const& each) {
+  launch(
+      exec, "sextant::rotate", order.tasks(), order.task_rows() * channels,
+      KOKKOS_LAMBDA(std::int64_t task) { order.visit(task, each); });
+}
+
+/// Turns the span's heads of x in place; scale_of(b, i) multiplies the turn of a token.
+template <class T, class Scale>
+void turn_in_place(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span, T sign,
+                   Scale const& scale_of) {
+  Turn<T> const turn = turn_of<T>(x, x, table, span);
+  for_rows(
+      exec, RowOrder(turn.from, x.extent_int(0), x.extent_int(2), turn.head_begin, turn.head_end), 2 * turn.pairs,
+      KOKKOS_LAMBDA(int b, int h, int i) { turn_row(turn, b, h, i, sign, scale_of(b, i)); });
 }
 }  // namespace
 
@@ -145,32 +140,43 @@ void form_rotation(Exec const& exec, View4<double> const& phase, Spectra const& 
 template <class T>
 void rotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span,
             bool inverse) {
-  turn<T>(
-      exec, x, x, table, span, inverse ? T(-1) : T(1), KOKKOS_LAMBDA(int, int) { return T(1); });
+  turn_in_place<T>(
+      exec, x, table, span, inverse ? T(-1) : T(1), KOKKOS_LAMBDA(int, int) { return T(1); });
 }
+
+namespace {
+/// More than a core's share of the last cache on common CPUs: of an array this large little would be left in it.
+constexpr std::size_t cache_bytes = std::size_t(64) << 20;
+
+bool past_cache(std::size_t bytes, Writes writes) {
+  return on_host && (writes == Writes::by_size ? bytes > cache_bytes : writes == Writes::past_cache);
+}
+}  // namespace
 
 template <class T>
 void rotate_into(Exec const& exec, Heads<T const> const& x, Heads<T> const& to, RotationTable<T> const& table,
-                 RotationSpan const& span) {
-  int const heads = x.extent_int(1), dim = x.extent_int(3), pairs = table.cos.extent_int(2);
+                 RotationSpan const& span, Writes writes) {
+  int const heads = x.extent_int(1), dim = x.extent_int(3);
   expect(to.extent_int(0) == x.extent_int(0) && to.extent_int(1) == heads && to.extent_int(2) == x.extent_int(2) &&
              to.extent_int(3) == dim,
          "rotate_into: to is [", to.extent(0), ", ", to.extent(1), ", ", to.extent(2), ", ", to.extent(3),
          "], expected [", x.extent(0), ", ", heads, ", ", x.extent(2), ", ", dim, "] as x");
-  turn<T>(
-      exec, x, to, table, span, T(1), KOKKOS_LAMBDA(int, int) { return T(1); });
-  if (span.heads == heads && 2 * pairs == dim) return;
-  Rows<T const> const from(x);
-  Rows<T> const into(to);
-  int const begin = span.channel_begin, end = begin + 2 * pairs;
-  int const head_begin = span.head_begin, head_end = span.head_begin + span.heads;
-  for_heads(
-      exec, to, heads, dim, KOKKOS_LAMBDA(int b, int h, int i) {
-        bool const inside = h >= head_begin && h < head_end;
-        T const* const channels = from.at(b, h, i);
-        T* const copied = into.at(b, h, i);
-        for (int c = 0; c < (inside ? begin : dim); ++c) copied[c] = channels[c];
-        for (int c = inside ? end : dim; c < dim; ++c) copied[c] = channels[c];
+  Turn<T> const turn = turn_of(x, to, table, span);
+  RowOrder const order(turn.from, x.extent_int(0), x.extent_int(2), 0, heads);
+  if (past_cache(to.size() * sizeof(T), writes) && host::writes_past_cache(turn)) {
+    launch_on_host(exec, "sextant::rotate_past_cache", order.tasks(), order.task_rows() * dim,
+                   [=](std::int64_t task) { host::turn_past_cache(turn, order, task, dim); });
+    return;
+  }
+  for_rows(
+      exec, order, dim, KOKKOS_LAMBDA(int b, int h, int i) {
+        bool const turns = turn.turns(h);
+        int const begin = turns ? turn.channel_begin : dim, end = turns ? turn.channel_end() : dim;
+        T const* const channels = turn.from.at(b, h, i);
+        T* const copied = turn.to.at(b, h, i);
+        for (int c = 0; c < begin; ++c) copied[c] = channels[c];
+        if (turns) turn_row(turn, b, h, i, T(1), T(1));
+        for (int c = end; c < dim; ++c) copied[c] = channels[c];
       });
 }
 
@@ -179,21 +185,20 @@ namespace {
 template <class T>
 void restore_norms(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span,
                    Spectra const& spectra) {
-  int const pairs = table.cos.extent_int(2);
-  Rows<T> const rows(x);
-  auto const cos = table.cos, sin = table.sin;
-  auto const sets = table;
+  Turn<T> const turn = turn_of<T>(x, x, table, span);
   Spectra const of = spectra;
-  for_heads(
-      exec, x, span.heads, 2 * pairs, KOKKOS_LAMBDA(int b, int h, int i) {
-        int const set = sets.set(b, h);
+  for_rows(
+      exec, RowOrder(turn.from, x.extent_int(0), x.extent_int(2), turn.head_begin, turn.head_end), 2 * turn.pairs,
+      KOKKOS_LAMBDA(int b, int h, int i) {
+        int const pairs = turn.pairs, set = h - turn.head_begin;
         double const factor = of.factor(of.at(b, i));
-        T* const channels = rows.at(b, span.head_begin + h, i) + span.channel_begin;
+        T const *const cosine = turn.cos.at(b, set, i), *const sine = turn.sin.at(b, set, i);
+        T* const channels = turn.to.at(b, h, i) + turn.channel_begin;
         for (int p = 0; p < pairs; ++p) {
-          double const c = cos(set, i, p) / factor, s = sin(set, i, p) / factor;
+          double const c = cosine[p] / factor, s = sine[p] / factor;
           T const by = static_cast<T>(1 / (c * c + s * s));
-          channels[span.interleaved ? 2 * p : p] *= by;
-          channels[span.interleaved ? 2 * p + 1 : p + pairs] *= by;
+          channels[turn.interleaved ? 2 * p : p] *= by;
+          channels[turn.interleaved ? 2 * p + 1 : p + pairs] *= by;
         }
       });
 }
@@ -203,8 +208,8 @@ template <class T>
 void unrotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span,
               Spectra const& spectra) {
   Spectra const of = spectra;
-  turn<T>(
-      exec, x, x, table, span, T(-1), KOKKOS_LAMBDA(int b, int i) {
+  turn_in_place<T>(
+      exec, x, table, span, T(-1), KOKKOS_LAMBDA(int b, int i) {
         double const factor = of.factor(of.at(b, i));
         return static_cast<T>(1 / (factor * factor));
       });
@@ -227,7 +232,7 @@ void rotation_gradient(Exec const& exec, Heads<T const> const& turned, Heads<T c
   int const sets = grad.extent_int(0), axes = grad.extent_int(2), pairs = grad.extent_int(3);
   int const batch = turned.extent_int(0), len = turned.extent_int(2), heads = span.heads;
   check_span("rotation_gradient", span, pairs, turned.extent_int(1), turned.extent_int(3));
-  Rows<T const> const x(turned), g(grad_turned);
+  Rows<T const> const x = rows_of(turned), g = rows_of(grad_turned);
   View4<double> partial(uninitialized("rotation gradient"), batch, heads, sets * axes, pairs);
   Spectra const of = spectra;
   bool const shared = phase.extent_int(0) == 1, per_head = phase.extent_int(1) > 1;
@@ -262,7 +267,7 @@ void phase_gradient(Exec const& exec, Heads<T const> const& turned, Heads<T cons
   auto const inv_freq = spectra.inv_freq;
   int const pairs = inv_freq.extent_int(3), len = turned.extent_int(2);
   check_span("phase_gradient", span, pairs, turned.extent_int(1), turned.extent_int(3));
-  Rows<T const> const x(turned), g(grad_turned);
+  Rows<T const> const x = rows_of(turned), g = rows_of(grad_turned);
   Spectra const of = spectra;
   bool const own_freq = inv_freq.extent_int(1) > 1, own_phase = grad.extent_int(1) > 1;
   Kokkos::parallel_for(
@@ -284,7 +289,7 @@ void phase_gradient(Exec const& exec, Heads<T const> const& turned, Heads<T cons
   template void form_rotation<T>(Exec const&, View4<double> const&, Spectra const&, int, RotationTable<T>&);          \
   template void rotate<T>(Exec const&, Heads<T> const&, RotationTable<T> const&, RotationSpan const&, bool);          \
   template void rotate_into<T>(Exec const&, Heads<T const> const&, Heads<T> const&, RotationTable<T> const&,          \
-                               RotationSpan const&);                                                                  \
+                               RotationSpan const&, Writes);                                                          \
   template void unrotate<T>(Exec const&, Heads<T> const&, RotationTable<T> const&, RotationSpan const&,               \
                             Spectra const&);                                                                          \
   template void rotation_gradient<T>(Exec const&, Heads<T const> const&, Heads<T const> const&, View4<double> const&, \

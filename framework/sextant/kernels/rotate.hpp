@@ -49,10 +49,15 @@ template <class T>
 void rotate(Exec const& exec, Heads<T> const& x, RotationTable<T> const& table, RotationSpan const& span,
             bool inverse = false);
 
-/// The same from x into `to` of the same shape, with all channels and heads outside the span copied.
+/// How results reach memory, where a CPU leaves the choice: through its cache, where they wait to be read again, or past it,
+/// without reading the lines that they overwrite. By size: past it if no cache would hold them.
+enum class Writes { by_size, through_cache, past_cache };
+
+/// The same from x into `to` of the same shape, with all channels and heads outside the span copied. The same bits however
+/// they are written; rows that are no whole vectors of the CPU go through the cache.
 template <class T>
 void rotate_into(Exec const& exec, Heads<T const> const& x, Heads<T> const& to, RotationTable<T> const& table,
-                 RotationSpan const& span);
+                 RotationSpan const& span, Writes writes = Writes::by_size);
 
 /// Undoes rotate() for tables formed of `spectra`.
 template <class T>

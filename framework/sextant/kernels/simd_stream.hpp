@@ -1,0 +1,56 @@
+// Stores past the cache: a line that is written whole need not be read first, and nothing that is in use gives way to it. For
+// arrays that no cache would hold until they are read.
+#pragma once
+#include <sextant/kernels/simd.hpp>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace sextant::kernels::simd {
+
+/// store() past the cache, where the compiler and the CPU have it. `to` is a multiple of `bytes`.
+template <class T>
+SEXTANT_INLINE void stream(T* to, Vec<T> x) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(x, reinterpret_cast<Vec<T>*>(to));
+#elif defined(__AVX512F__)
+  _mm512_stream_si512(reinterpret_cast<__m512i*>(to), reinterpret_cast<__m512i>(x));
+#elif defined(__AVX__)
+  _mm256_stream_si256(reinterpret_cast<__m256i*>(to), reinterpret_cast<__m256i>(x));
+#elif defined(__x86_64__)
+  _mm_stream_si128(reinterpret_cast<__m128i*>(to), reinterpret_cast<__m128i>(x));
+#else
+  store(to, x);
+#endif
+}
+
+/// Orders what this thread streamed before what it writes next: to be called before another thread may read it.
+SEXTANT_INLINE void end_stream() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+
+/// The even lanes of the two vectors in a, the odd ones in b; join_pairs undoes it.
+template <class T>
+SEXTANT_INLINE void split_pairs(Vec<T>& a, Vec<T>& b) {
+  [&]<int... I>(std::integer_sequence<int, I...>) SEXTANT_INLINE_LAMBDA {
+    Vec<T> const even = __builtin_shufflevector(a, b, (2 * I)...);
+    b = __builtin_shufflevector(a, b, (2 * I + 1)...);
+    a = even;
+  }
+  (std::make_integer_sequence<int, width<T>>{});
+}
+template <class T>
+SEXTANT_INLINE void join_pairs(Vec<T>& a, Vec<T>& b) {
+  constexpr int W = width<T>;
+  [&]<int... I>(std::integer_sequence<int, I...>) SEXTANT_INLINE_LAMBDA {
+    Vec<T> const low = __builtin_shufflevector(a, b, (I % 2 * W + I / 2)...);
+    b = __builtin_shufflevector(a, b, (I % 2 * W + W / 2 + I / 2)...);
+    a = low;
+  }
+  (std::make_integer_sequence<int, W>{});
+}
+
+}  // namespace sextant::kernels::simd
