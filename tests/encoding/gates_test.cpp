@@ -76,6 +76,25 @@ TEST_CASE("gates: an inclusive sum restarts where the document changes, padding 
     }
 }
 
+TEST_CASE("gates: a projection of any width is its plain sum, over more tokens than are taken at once",
+          "[encoding][gates]") {
+  Bench bench(Scan::none);
+  bench.length = bench.tokens.count = 19;
+  bench.gate.z = View3<double>("z", 1, 2, 19);
+  bench.gate.value = View3<double>("value", 1, 2, 19);
+  for (int width : {1, 15, 16, 37}) {
+    bench.width = width;
+    bench.x = View2<double>("x", 19, width);
+    for (std::size_t i = 0; i < bench.x.size(); ++i) bench.x.data()[i] = std::sin(1.7 * static_cast<double>(i));
+    bench.work.projection.clear();
+    for (int c = 0; c < 2 * width; ++c) bench.work.projection.push_back(std::cos(0.3 * c));
+    bench.forward();
+    for (int h = 0; h < 2; ++h)
+      for (int i = 0; i < 19; ++i)
+        CHECK(bench.gate.value(0, h, i) == Catch::Approx(bench.activation(h, i)).epsilon(1e-13));
+  }
+}
+
 TEST_CASE("gates: an exclusive sum leaves its own token out, alone and continued from a cache", "[encoding][gates]") {
   Bench whole(Scan::exclusive), parts(Scan::exclusive);
   whole.forward();

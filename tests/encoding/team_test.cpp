@@ -29,7 +29,7 @@ TEST_CASE("encodings by teams: outputs and gradients are those of the plain loop
   auto const choice = GENERATE(from_range(choices));
   bool const apart = GENERATE(false, true);  // positions with gaps, where no diagonal is one offset
   Setting setting{choice};
-  setting.length = 41;
+  setting.length = 75;
   if (apart) {
     setting.positions.emplace_back();
     for (int i = 0; i < setting.length; ++i) setting.positions[0].push_back(i + i / 5);

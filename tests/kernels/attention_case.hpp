@@ -120,6 +120,37 @@ struct LinearBias final : kernels::TileModifier<T> {
   }
 };
 
+/// A bias of the offset by its definition; as_table() gives the same as a table.
+template <class T>
+struct Offsets : kernels::TileModifier<T> {
+  std::vector<T> bias, grad;
+  int head_begin, heads, most;  // offsets -most to most
+  Offsets(int batch, int first, int count, int most_offset)
+      : bias(count * (2 * most_offset + 1)),
+        grad(batch * bias.size()),
+        head_begin(first),
+        heads(count),
+        most(most_offset) {
+    for (std::size_t n = 0; n < bias.size(); ++n) bias[n] = static_cast<T>(std::sin(0.7 * static_cast<double>(n)));
+  }
+  bool covers(int head) const { return head >= head_begin && head < head_begin + heads; }
+  std::size_t at(kernels::Tile<T> const& t, int r, int c) const {
+    double const offset = t.key_position[c] - t.query_position[r];
+    return static_cast<std::size_t>((t.head - head_begin) * (2 * most + 1) + most + static_cast<int>(offset));
+  }
+  void forward(kernels::Tile<T> const& t) const override {
+    for (int r = 0; r < t.rows && covers(t.head); ++r)
+      for (int c = 0; c < t.cols; ++c) t.logit[r * t.stride + c] += bias[at(t, r, c)];
+  }
+  void backward(kernels::Tile<T> const& t, T const* g, int stride) override {
+    for (int r = 0; r < t.rows && covers(t.head); ++r)
+      for (int c = 0; c < t.cols; ++c) grad[t.batch * bias.size() + at(t, r, c)] += g[r * stride + c];
+  }
+  kernels::OffsetTable<T> as_table() {
+    return {bias.data(), grad.data(), head_begin, heads, 2 * most + 1, -1.0 * most};
+  }
+};
+
 /// Hides pairs here and there by writing `hidden` (-infinity, or the large negative number some masks use).
 template <class T>
 struct Sieve final : kernels::TileModifier<T> {

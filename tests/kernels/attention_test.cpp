@@ -9,6 +9,7 @@ using test::Attention;
 using test::Bf16;
 using test::CloseTo;
 using test::compare, test::name, test::shapes;
+using test::Offsets;
 using test::Shape;
 
 /// Sums of dS times distances, which reach 300.
@@ -16,6 +17,15 @@ template <class Kind>
 constexpr double slope_bound = std::is_same_v<Kind, Bf16>        ? 0x1p-3
                                : sizeof(test::Number<Kind>) == 4 ? 1e-4
                                                                  : 1e-11;
+
+/// Has a table, and counts the tiles it is called for all the same.
+template <class T>
+struct Tabled final : Offsets<T> {
+  mutable std::atomic<long> called{0};
+  Tabled(int batch, int first, int count) : Offsets<T>(batch, first, count, 700) {}
+  void forward(kernels::Tile<T> const& t) const override { ++called, Offsets<T>::forward(t); }
+  kernels::OffsetTable<T> table() override { return this->as_table(); }
+};
 }  // namespace
 
 TEMPLATE_TEST_CASE("attention: blocks equal the plain loops for any shape, causal or not, with any window",
@@ -45,6 +55,34 @@ TEMPLATE_TEST_CASE("attention: a chain of a trained bias, a sieve and a window e
   for (auto* a : {&fast, &plain}) a->in.mask.causal = causal;
   compare(fast, plain);
   CHECK_THAT(bias.grad_slope(), CloseTo(plain_bias.grad_slope(), slope_bound<TestType>));
+}
+
+TEMPLATE_TEST_CASE("attention: a table joins the products where keys are neighbours, and is called for elsewhere",
+                   "[attention]", float, double, Bf16) {
+  using T = test::Number<TestType>;
+  bool const causal = GENERATE(true, false);
+  int const window = GENERATE(0, 90), keys = GENERATE(256, 300), stride = GENERATE(1, 2);
+  CAPTURE(causal, window, keys, stride);
+  Shape const shape{2, 4, 2, 150, keys, 16, 20};
+  Tabled<T> one(2, 1, 2), other(2, 2, 2);  // of heads 1 and 2, and of 2 and 3
+  Offsets<T> plain_one(2, 1, 2, 700), plain_other(2, 2, 2, 700);
+  Attention<TestType> fast(shape), plain(shape);
+  for (auto* a : {&fast, &plain}) {
+    a->in.mask.causal = causal, a->in.mask.window = window;
+    for (int i = 0; i < shape.query_len; ++i) a->in.query_position(0, i) *= stride;
+    for (int j = 0; j < keys; ++j) a->in.key_position(0, j) *= stride;
+  }
+  fast.in.modifiers = {&one}, plain.in.modifiers = {&plain_one};
+  compare(fast, plain);
+  bool const neighbours = stride == 1, whole = keys % 64 == 0;
+  CHECK((one.called == 0) == (neighbours && whole));
+  CHECK_THAT(one.grad, CloseTo(plain_one.grad, slope_bound<TestType>));
+
+  fast.in.modifiers = {&one, &other}, plain.in.modifiers = {&plain_one, &plain_other};
+  compare(fast, plain);
+  if (neighbours && whole) CHECK(one.called == other.called);  // for head 2, which both reach
+  CHECK(other.called > 0);
+  CHECK_THAT(other.grad, CloseTo(plain_other.grad, slope_bound<TestType>));
 }
 
 TEMPLATE_TEST_CASE("attention: packed documents and padding equal the plain loops", "[attention]", float, double,

@@ -60,6 +60,9 @@ class BiasAdapter final : public Bias<T> {
     else
       own_weights_ = count_ > 0;
     if constexpr (is_tabulated<P>) tabulate(exec);
+    numbers_.clear();
+    for (int h = 0; !tabulated_ && h < (own_weights_ ? in.heads : 1); ++h)
+      numbers_.emplace_back(count_, weights_of(static_cast<std::size_t>(h)));
     if (in.want_gradient) {
       std::size_t const rows = static_cast<std::size_t>(in.batch) * in.heads;
       table_gradient_.assign(tabulated_ && trains_ ? rows * table_width_ : 0, T(0));
@@ -83,9 +86,12 @@ class BiasAdapter final : public Bias<T> {
       T const* table = table_.data() + head_of(tile) * table_width_;
       over_offsets(tile, [&](int r, int c, std::ptrdiff_t at) { tile.logit[r * tile.stride + c] += table[at]; });
     } else {
-      auto const weights = WeightsIn<P, T>(count_, weights_of(head_of(tile)));
-      for (int r = 0; r < tile.rows; ++r)
-        over_row<T>(tile, r, weights, [&](int c, T const& bias) { tile.logit[r * tile.stride + c] += bias; });
+      auto const& weights = numbers_[own_weights_ ? head_of(tile) : 0];
+      TileGates const from = gates_of(tile);
+      for (int r = 0; r < tile.rows; ++r) {
+        T* const logit = tile.logit + std::ptrdiff_t(r) * tile.stride;
+        over_row<T>(tile, r, 0, tile.cols, from, weights, [&](int c, T const& bias) { logit[c] += bias; });
+      }
     }
   }
 
@@ -246,53 +252,87 @@ class BiasAdapter final : public Bias<T> {
 
   // ---- a bias of gates, or of absolute positions: the formula for every pair ----
   // Scanned gates reach the formula relative to the query's own value, so only differences inside one row count.
-  template <class D, class W, class F>
-  void over_row(kernels::Tile<T> const& tile, int r, W const& weights, F&& f) const {
-    constexpr int seeds_at = bias_weight_count<P>;
+  struct TileGates {
+    Head head;
+    double const *query[gates + 1] = {}, *key[gates + 1] = {};  // of the tile's rows and columns; null: switched off
+    bool scanned[gates + 1] = {};
+  };
+  TileGates gates_of(kernels::Tile<T> const& tile) const {
     int const head = static_cast<int>(head_of(tile));
-    Head const named = formula_head(head);
-    double query_raw[gates + 1] = {};
-    D query_gate[gates + 1] = {};  // a gate that is switched off reads as 0
+    TileGates out;
+    out.head = formula_head(head);
     for (int g = 0; g < gates; ++g) {
       if (!specs_[g].active) continue;
-      query_raw[g] = in_.query_gates[g].row(tile.batch, head)[tile.row + r];
-      query_gate[g] = seeded<D>(scanned(g) ? T(0) : static_cast<T>(query_raw[g]), seeds_at + g);
+      out.query[g] = in_.query_gates[g].row(tile.batch, head) + tile.row;
+      out.key[g] = in_.key_gates[g].row(tile.batch, head) + tile.col;
+      out.scanned[g] = specs_[g].scan != Scan::none;
     }
-    double const* key_rows[gates + 1] = {};
-    for (int g = 0; g < gates; ++g)
-      if (specs_[g].active) key_rows[g] = in_.key_gates[g].row(tile.batch, head) + tile.col;
+    return out;
+  }
+  template <class D, class W, class F>
+  void over_row(kernels::Tile<T> const& tile, int r, int begin, int end, TileGates const& from, W const& weights,
+                F&& f) const {
+    constexpr int seeds_at = bias_weight_count<P>;
+    double const* key[gates + 1] = {};
+    double origin[gates + 1] = {};
+    D query_gate[gates + 1] = {};  // a gate that is switched off reads as 0
+    for (int g = 0; g < gates; ++g) {
+      if (!from.query[g]) continue;
+      double const raw = from.query[g][r];
+      key[g] = from.key[g];
+      origin[g] = from.scanned[g] ? raw : 0;
+      query_gate[g] = seeded<D>(from.scanned[g] ? T(0) : static_cast<T>(raw), seeds_at + g);
+    }
     double const query_position = tile.query_position[r] / in_.stretch;
-    for (int c = 0; c < tile.cols; ++c) {
+    for (int c = begin; c < end; ++c) {
       D key_gate[gates + 1];
       for (int g = 0; g < gates; ++g) {
-        double const raw = key_rows[g] ? key_rows[g][c] : 0;
-        key_gate[g] = seeded<D>(static_cast<T>(scanned(g) ? raw - query_raw[g] : raw), seeds_at + gates + g);
+        key_gate[g] = seeded<D>(key[g] ? static_cast<T>(key[g][c] - origin[g]) : T(0), seeds_at + gates + g);
       }
       double const key_position = tile.key_position[c] / in_.stretch;
       Site<D> const at{
-          static_cast<T>(query_position - key_position), query_position, key_position, named, query_gate, key_gate};
+          static_cast<T>(query_position - key_position), query_position, key_position, from.head, query_gate, key_gate};
       f(c, plugin_.template bias<D>(weights.get(), at));
     }
   }
 
+  static constexpr int piece = 64;  // pairs of a row at once
+  /// In 16 lanes, and these one after another: sums of several rows then overlap.
+  static T sum_of(T const* x, int n) {
+    constexpr int lanes = 16;
+    T part[lanes] = {}, sum = 0;
+    int i = 0;
+    for (; i + lanes <= n; i += lanes)
+      for (int lane = 0; lane < lanes; ++lane) part[lane] += x[i + lane];
+    for (int lane = 0; i + lane < n; ++lane) part[lane] += x[i + lane];
+    for (T const y : part) sum += y;
+    return sum;
+  }
+
   void pair_backward(kernels::Tile<T> const& tile, T const* grad, int stride, std::size_t row) {
     constexpr int weights_n = bias_weight_count<P>;
-    using D = Dual<T, weights_n + 2 * gates>;
+    constexpr int seeds = weights_n + 2 * gates;
+    using D = Dual<T, seeds>;
     int const head = static_cast<int>(head_of(tile));
     auto const weights = WeightsIn<P, D>(count_, weights_of(head), weights_n > 0 ? 0 : -1);
+    TileGates const from = gates_of(tile);
     std::vector<T> key_sum(static_cast<std::size_t>(gates) * tile.cols, T(0));
-    for (int r = 0; r < tile.rows; ++r) {
-      T sum[weights_n + gates + 1] = {};
-      over_row<D>(tile, r, weights, [&](int c, D const& bias) {
-        T const g = grad[r * stride + c];
-        for (int n = 0; n < weights_n + gates; ++n) sum[n] += g * bias.slope[n];
-        for (int n = 0; n < gates; ++n) key_sum[n * tile.cols + c] += g * bias.slope[weights_n + gates + n];
-      });
-      if (trains_)
-        for (int n = 0; n < weights_n; ++n) pair_gradient_[row * weights_n + n] += sum[n];
-      for (int g = 0; g < gates; ++g)
-        if (specs_[g].active) query_gradient_[g].row(tile.batch, head)[tile.row + r] += sum[weights_n + g];
-    }
+    alignas(64) T share[seeds + 1][piece];  // of some of a row's pairs in each derivative
+    for (int r = 0; r < tile.rows; ++r)
+      for (int begin = 0; begin < tile.cols; begin += piece) {
+        int const cols = std::min(piece, tile.cols - begin);
+        T const* const g_row = grad + std::ptrdiff_t(r) * stride + begin;
+        over_row<D>(tile, r, begin, begin + cols, from, weights, [&](int c, D const& bias) {
+          for (int n = 0; n < seeds; ++n) share[n][c - begin] = g_row[c - begin] * bias.slope[n];
+        });
+        for (int n = 0; trains_ && n < weights_n; ++n) pair_gradient_[row * weights_n + n] += sum_of(share[n], cols);
+        for (int g = 0; g < gates; ++g) {
+          if (!from.query[g]) continue;
+          query_gradient_[g].row(tile.batch, head)[tile.row + r] += sum_of(share[weights_n + g], cols);
+          T* const to = key_sum.data() + g * tile.cols + begin;
+          for (int c = 0; c < cols; ++c) to[c] += share[weights_n + gates + g][c];
+        }
+      }
     for (int g = 0; g < gates; ++g) {
       if (!specs_[g].active) continue;
       double* out = key_gradient_[g].row(tile.batch, head) + tile.col;
@@ -316,17 +356,17 @@ class BiasAdapter final : public Bias<T> {
     }
     constexpr int group = 8;
     using D = Dual<T, group>;
+    TileGates const from = gates_of(tile);
     for (int first = 0; first < count_; first += group) {
       WeightsIn<P, D> const weights(count_, weights_of(head_of(tile)), first);
       int const some = std::min(group, count_ - first);
       for (int r = 0; r < tile.rows; ++r)
-        over_row<D>(tile, r, weights, [&](int c, D const& bias) {
+        over_row<D>(tile, r, 0, tile.cols, from, weights, [&](int c, D const& bias) {
           for (int n = 0; n < some; ++n) out[first + n] += grad[r * stride + c] * bias.slope[n];
         });
     }
   }
 
-  bool scanned(int g) const { return specs_[g].scan != Scan::none; }
   template <class D>
   static D seeded(T value, int seed) {
     D out(value);
@@ -344,6 +384,7 @@ class BiasAdapter final : public Bias<T> {
   std::size_t table_width_ = 0;
   double table_most_ = 0, table_stretch_ = 1;
   std::vector<double> table_weights_;
+  std::vector<WeightsIn<P, T>> numbers_;  // of each head, or of all; where no table stands for them
   SharedVector<T> table_, table_gradient_;
   std::vector<std::int64_t> shown_;
   std::vector<double> pair_gradient_;

@@ -1,13 +1,18 @@
 #include <sextant/base/error.hpp>
 #include <sextant/base/launch.hpp>
 #include <sextant/encoding/gates.hpp>
+#include <sextant/kernels/row_math.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace sextant::encoding {
 namespace {
 
 using Policy = Kokkos::RangePolicy<HostExec>;
+
+/// Tokens whose inputs stay in the nearest cache while each head's projection passes over them.
+constexpr int near_tokens = 8;
 
 /// Whether the scan starts anew at token i of row b.
 struct Restarts {
@@ -47,18 +52,21 @@ void gate_forward(Exec const& exec, GateWork const& work, GateInputRows<T const>
   int const heads = work.heads(), first = tokens.first, count = tokens.count, width = input.width;
   auto const z = gate.z, value = gate.value;
   bool const projects = !work.projection.empty(), biased = !work.bias.empty();
-  launch_on_host(exec, "sextant::gate_projection", static_cast<std::int64_t>(tokens.batch) * count,
-                 std::int64_t(heads) * (projects ? width : 1), [=, &work](std::int64_t token) {
-                   int const b = static_cast<int>(token / count), i = static_cast<int>(token % count);
-                   for (int h = 0; h < heads; ++h) {
-                     double sum = 0;
-                     if (projects) {
-                       double const* w = work.projection.data() + static_cast<std::size_t>(h) * width;
-                       T const* x = input.at(b, h, i);
-                       for (int c = 0; c < width; ++c) sum += w[c] * x[c];
+  std::int64_t const all = static_cast<std::int64_t>(tokens.batch) * count;
+  launch_on_host(exec, "sextant::gate_projection", kernels::blocks_of(all, near_tokens),
+                 std::int64_t(near_tokens) * heads * (projects ? width : 1), [=, &work](std::int64_t near) {
+                   std::int64_t const begin = near * near_tokens, end = std::min(begin + near_tokens, all);
+                   for (int h = 0; h < heads; ++h)
+                     for (std::int64_t token = begin; token < end; ++token) {
+                       int const b = static_cast<int>(token / count), i = static_cast<int>(token % count);
+                       double sum = 0;
+                       if (projects) {
+                         double const* w = work.projection.data() + static_cast<std::size_t>(h) * width;
+                         T const* x = input.at(b, h, i);
+                         sum = kernels::row_sum<double>(width, [=](int c) { return w[c] * x[c]; });
+                       }
+                       z(b, h, first + i) = sum / work.divisor + (biased ? work.bias[h] : 0);
                      }
-                     z(b, h, first + i) = sum / work.divisor + (biased ? work.bias[h] : 0);
-                   }
                  });
   Restarts const restarts{tokens.document};
   launch_on_host(exec, "sextant::gate_scan", static_cast<std::int64_t>(tokens.batch) * heads, 16 * std::int64_t(count),

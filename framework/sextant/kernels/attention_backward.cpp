@@ -9,7 +9,7 @@
 //
 // The five products take operands X: T, or pairs of bf16. A pair holds neighbours along the depth, so what is multiplied along
 // its rows here and down its columns there is kept both ways: Q, dO and dS. Of pairs, Q carries no scale; S and dK get it.
-#include <sextant/kernels/attention_host.hpp>
+#include <sextant/kernels/attention_chain.hpp>
 
 #include <cmath>
 
@@ -44,7 +44,8 @@ class Backward {
     for (int g = 0; g < p_.group(); ++g) {
       h_ = kv_head * p_.group() + g;
       start(mask);
-      for (int col = 0; col < p_.key_len; col += chunk) keys(mask, col, g > 0);
+      HeadChain<T> const chain(p_, b_, h_);
+      for (int col = 0; col < p_.key_len; col += chunk) keys(mask, chain, col, g > 0);
       for (int i = 0; i < p_.query_len; ++i) {
         T* const to = grad_.query.at(b_, h_, i);
         for (int d = 0; d < p_.head_dim; ++d) to[d] = grad_query_[std::int64_t(i) * key_dim_ + d] * p_.scale;
@@ -53,6 +54,7 @@ class Backward {
   }
 
  private:
+  using Way = typename HeadChain<T>::Way;
   static constexpr int W = width<T>, R = block_rows, P = panel_width<T>;
   static constexpr int stride = chunk + 64 / static_cast<int>(sizeof(T));  // rows fall on different cache sets
   static constexpr int key_groups = (chunk + R - 1) / R;
@@ -150,16 +152,17 @@ class Backward {
   }
 
   /// All that one chunk of keys receives from the head, and what it gives to dQ.
-  void keys(MaskRow const& mask, int col, bool add) {
+  void keys(MaskRow const& mask, HeadChain<T> const& chain, int col, bool add) {
     cols_ = std::min(chunk, p_.key_len - col), col_ = col;
     key_ids_ = mask.key_range(col, cols_);
     std::fill_n(grad_key_, std::int64_t(chunk) * key_dim_, T(0));
     std::fill_n(grad_value_, std::int64_t(chunk) * value_dim_, T(0));
     packed_ = false;
+    auto const way = chain.way(col);
     for (int row = 0; row < p_.query_len; row += block) {
       int const rows = std::min(block, p_.query_len - row);
       auto const part = mask.part(row, rows, mask.query_range(row, rows), col, cols_, key_ids_);
-      if (part.begin < part.end && p_.visible(b_, row, rows, col, cols_)) block_of_rows(mask, row, rows);
+      if (part.begin < part.end && p_.visible(b_, row, rows, col, cols_)) block_of_rows(mask, chain, way, row, rows);
     }
     for (int j = 0; j < cols_; ++j) {
       T *const key = grad_.key.at(b_, kv_head_, col + j), *const value = grad_.value.at(b_, kv_head_, col + j);
@@ -188,24 +191,20 @@ class Backward {
     pack_rows(key, p_.key.row, cols_, chunk, p_.head_dim, ids, key_);
   }
 
-  void block_of_rows(MaskRow const& mask, int row, int rows) {
+  void block_of_rows(MaskRow const& mask, HeadChain<T> const& chain, Way way, int row, int rows) {
     pack(mask);
     row_ = row, block_rows_ = rows, groups_ = (rows + R - 1) / R;
-    bool const plain = p_.modifiers.empty();
     for (int g = 0; g < groups_; ++g) {
       int const at = row + g * R, count = std::min(R, rows - g * R);
       auto& part = part_[g] = mask.part(at, count, mask.query_range(at, count), col_, chunk, key_ids_);
       part.begin = part.begin / P * P, part.end = round_up(part.end, W);
       clear_outside(g);
-      logits(g);
-      if (plain) weigh(mask, g), grad_logits(g);
+      logits(chain, way, at, count, g);
+      weigh(mask, g);
+      grad_logits(g);
     }
-    if (!plain) {
-      Tile<T> const tile = p_.tile(b_, h_, row, rows, col_, cols_, weight_, stride);
-      for (auto const* link : p_.modifiers) link->forward(tile);
-      for (int g = 0; g < groups_; ++g) weigh(mask, g), grad_logits(g);
-      for (auto* link : p_.modifiers) link->backward(tile, grad_logit_, stride);
-    }
+    Tile<T> const tile = p_.tile(b_, h_, row, rows, col_, cols_, weight_, stride);
+    for (auto* link : p_.modifiers) link->backward(tile, grad_logit_, stride);
     spread();
   }
 
@@ -217,16 +216,33 @@ class Backward {
       }
   }
 
-  void logits(int g) {
+  /// Of group g: rows [row, row + rows).
+  void logits(HeadChain<T> const& chain, Way way, int row, int rows, int g) {
+    if (way == Way::table) {
+      auto const bias = chain.template table_rows<R>(row, rows, col_);
+      return product(g, [&](auto r, int at, auto& x) SEXTANT_INLINE_LAMBDA { x += load(bias.row[r] + at); });
+    }
+    product(g, [](auto, int, auto&) SEXTANT_INLINE_LAMBDA {});
+    if (way == Way::none) return;
+    auto const part = part_[g];
+    T* const to = weight_ + g * R * stride + part.begin;
+    chain.call(row, rows, col_ + part.begin, std::min(part.end, cols_) - part.begin, to, stride);
+  }
+  template <class Add>
+  void product(int g, Add const& add) {
     int const depth = key_depth_;
     T* const to = weight_ + g * R * stride;
     X const* const query = query_ + std::int64_t(row_ + g * R) * key_row_;
     for (int j = part_[g].begin; j < part_[g].end; j += P)
       with_vectors((part_[g].end - j) / W, [&](auto vectors) SEXTANT_INLINE_LAMBDA {
-        block_product<T, R, vectors>(
-            query, key_row_, 1, key_t_ + j * depth, P, depth, [&](auto r, auto const& x) SEXTANT_INLINE_LAMBDA {
-              unroll<vectors>([&](auto v) SEXTANT_INLINE_LAMBDA { store(to + r * stride + j + v * W, scaled(x[v])); });
-            });
+        block_product<T, R, vectors>(query, key_row_, 1, key_t_ + j * depth, P, depth,
+                                     [&](auto r, auto const& x) SEXTANT_INLINE_LAMBDA {
+                                       unroll<vectors>([&](auto v) SEXTANT_INLINE_LAMBDA {
+                                         Vec<T> y = scaled(x[v]);
+                                         add(r, j + v * W, y);
+                                         store(to + r * stride + j + v * W, y);
+                                       });
+                                     });
       });
   }
 
@@ -240,8 +256,6 @@ class Backward {
       T const log_sum = log_sum_[row + r];
       for (int j = part.begin; j < part.end; j += W)
         store(x + r * stride + j, exp2<T>(load(x + r * stride + j) * T(log2_e) - log_sum));
-      std::fill(x + r * stride, x + r * stride + part.begin, T(0));  // where the chain wrote
-      std::fill(x + r * stride + part.end, x + r * stride + chunk, T(0));
     }
   }
 

@@ -1,6 +1,7 @@
 #include <sextant/base/error.hpp>
 #include <sextant/kernels/attention_check.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace sextant::kernels::host {
@@ -108,6 +109,8 @@ Problem<T> problem_of(AttentionInput<T> const& in, View3<T> const& log_sum_exp) 
   if (in.mask.key_document.size() > 0 && in.mask.query_document.size() > 0)
     p.mask.query_document = in.mask.query_document.data(), p.mask.key_document = in.mask.key_document.data();
   p.modifiers = in.modifiers, p.links = in.rows, p.rule = in.branch_rule;
+  for (auto* link : in.modifiers) p.tables.push_back(link->table());
+  if (std::any_of(p.tables.begin(), p.tables.end(), [](auto const& table) { return !table.bias; })) p.tables.clear();
   p.branches = {{p.query, p.key}};
   for (std::size_t n = 0; n < in.more_query.size(); ++n)
     p.branches.push_back({rows_of(in.more_query[n]), rows_of(in.more_key[n])});

@@ -2,7 +2,7 @@
 // base 2. Every sum has a fixed order that no other block, thread or batch row enters. Both products take operands X: T, or
 // pairs of bf16, for which alone the weights are rounded and the scale waits until the logits are float.
 #pragma once
-#include <sextant/kernels/attention_host.hpp>
+#include <sextant/kernels/attention_chain.hpp>
 
 #include <cmath>
 
@@ -36,6 +36,7 @@ class ForwardBlock {
   void run(int b, int h, std::int64_t pair, int row, Rows<T> const& out) {
     b_ = b, h_ = h, row_ = row, rows_ = std::min(block, p_.query_len - row), pair_ = pair;
     MaskRow const mask(p_.mask, b, p_.query_len, p_.key_len);
+    HeadChain<T> const chain(p_, b, h);
     start(mask);
     Span const hull = mask.keys(row_, rows_);
     Span const ids = mask.query_range(row_, rows_);
@@ -46,13 +47,14 @@ class ForwardBlock {
       auto const part = mask.part(row_, rows_, ids, col, cols, key_ids);
       if (part.begin >= part.end || !p_.visible(b_, row_, rows_, col, cols)) continue;
       col_[used_] = col, key_ids_[used_] = key_ids;
-      if (++used_ == slots) step(mask), used_ = 0;
+      if (++used_ == slots) step(mask, chain), used_ = 0;
     }
-    if (used_) step(mask);
+    if (used_) step(mask, chain);
     finish(out);
   }
 
  private:
+  using Way = typename HeadChain<T>::Way;
   static constexpr int W = width<T>, R = block_rows, P = panel_width<T>;
   static constexpr int stride = slots * chunk + 64 / static_cast<int>(sizeof(T));  // rows fall on different cache sets
   static constexpr int N = terms<X>;                                               // of the depth in an operand
@@ -98,23 +100,15 @@ class ForwardBlock {
     for (int g = 0; g < used_groups(); ++g) ids_[g] = mask.query_range(row_ + g * R, rows_of(g));
   }
 
-  void step(MaskRow const& mask) {
-    bool const plain = p_.modifiers.empty();
+  void step(MaskRow const& mask, HeadChain<T> const& chain) {
     std::fill_n(top_, used_groups() * R * W, T(hidden_below));
-    for (int s = 0; s < used_; ++s)
+    for (int s = 0; s < used_; ++s) {
+      auto const way = chain.way(col_[s]);
       for (int g = 0; g < used_groups(); ++g) {
         auto& part = part_[g][s] = mask.part(row_ + g * R, rows_of(g), ids_[g], col_[s], chunk, key_ids_[s]);
         part.begin = part.begin / P * P, part.end = round_up(part.end, W);
-        if (plain && !part.masked)
-          logits<true>(g, s);
-        else
-          logits<false>(g, s);
-        if (plain && part.masked) hide_and_max(mask, g, s);
+        logits(mask, chain, way, g, s);
       }
-    if (!plain) {
-      modify();
-      for (int s = 0; s < used_; ++s)
-        for (int g = 0; g < used_groups(); ++g) hide_and_max(mask, g, s);
     }
     for (int r = 0; r < used_groups() * R; ++r) next_[r] = largest<T>(load(top_ + r * W));
     for (int r = 0; r < used_groups() * R; r += W) {
@@ -137,8 +131,28 @@ class ForwardBlock {
     return top;
   }
 
-  template <bool Max>
-  void logits(int g, int s) {
+  /// Of a group against a chunk, with the largest of each row.
+  void logits(MaskRow const& mask, HeadChain<T> const& chain, Way way, int g, int s) {
+    auto const part = part_[g][s];
+    int const row = row_ + g * R, rows = rows_of(g);
+    if (way == Way::table) {
+      auto const bias = chain.template table_rows<R>(row, rows, col_[s]);
+      auto const add = [&](auto r, int at, auto& x) SEXTANT_INLINE_LAMBDA { x += load(bias.row[r] + at); };
+      part.masked ? product<false>(g, s, add) : product<true>(g, s, add);
+    } else {
+      auto const nothing = [](auto, int, auto&) SEXTANT_INLINE_LAMBDA {};
+      part.masked || way == Way::calls ? product<false>(g, s, nothing) : product<true>(g, s, nothing);
+    }
+    if (way == Way::calls) {
+      int const end = std::min(part.end, p_.key_len - col_[s]);
+      chain.call(row, rows, col_[s] + part.begin, end - part.begin, logit(g, s) + part.begin, stride);
+    }
+    if (part.masked || way == Way::calls) hide_and_max(mask, g, s);
+  }
+
+  /// query . key, changed by add(row, column, vector); with Max also the largest.
+  template <bool Max, class Add>
+  void product(int g, int s, Add const& add) {
     auto const part = part_[g][s];
     T* const to = logit(g, s);
     T* const top = top_ + g * R * W;
@@ -146,28 +160,17 @@ class ForwardBlock {
     int const depth = packed_.depth;
     for (int j = part.begin; j < part.end; j += P)
       with_vectors((part.end - j) / W, [&](auto vectors) SEXTANT_INLINE_LAMBDA {
-        block_product<T, R, vectors>(
-            query_ + g * R * depth, depth, 1, keys + j * depth, P, depth, [&](auto r, auto& x) SEXTANT_INLINE_LAMBDA {
-              if constexpr (!exact) unroll<vectors>([&](auto v) SEXTANT_INLINE_LAMBDA { x[v] *= p_.scale; });
-              unroll<vectors>([&](auto v) SEXTANT_INLINE_LAMBDA { store(to + r * stride + j + v * W, x[v]); });
-              if constexpr (Max) store(top + r * W, simd::max(load(top + r * W), highest(x)));
-            });
+        block_product<T, R, vectors>(query_ + g * R * depth, depth, 1, keys + j * depth, P, depth,
+                                     [&](auto r, auto& x) SEXTANT_INLINE_LAMBDA {
+                                       if constexpr (!exact)
+                                         unroll<vectors>([&](auto v) SEXTANT_INLINE_LAMBDA { x[v] *= p_.scale; });
+                                       unroll<vectors>([&](auto v) SEXTANT_INLINE_LAMBDA {
+                                         add(r, j + v * W, x[v]);
+                                         store(to + r * stride + j + v * W, x[v]);
+                                       });
+                                       if constexpr (Max) store(top + r * W, simd::max(load(top + r * W), highest(x)));
+                                     });
       });
-    if (p_.modifiers.empty()) return;
-    for (int r = 0; r < R; ++r) {  // the chain sees a defined tile
-      std::fill(to + r * stride, to + r * stride + part.begin, T(0));
-      std::fill(to + r * stride + part.end, to + r * stride + chunk, T(0));
-    }
-  }
-
-  /// The chain, once for each run of neighbouring chunks.
-  void modify() {
-    for (int s = 0, n; s < used_; s += n) {
-      for (n = 1; s + n < used_ && col_[s + n] == col_[s] + n * chunk;) ++n;
-      int const cols = std::min(n * chunk, p_.key_len - col_[s]);
-      Tile<T> const tile = p_.tile(b_, h_, row_, rows_, col_[s], cols, logit_ + s * chunk, stride);
-      for (auto const* link : p_.modifiers) link->forward(tile);
-    }
   }
 
   void hide_and_max(MaskRow const& mask, int g, int s) {

@@ -56,6 +56,7 @@ struct Arrays {
 template <class T>
 struct Problem : Arrays<T> {
   std::vector<TileModifier<T>*> modifiers;
+  std::vector<OffsetTable<T>> tables;  ///< of the modifiers, if each has one; else empty
   std::vector<RowLink<T>*> links;
   std::vector<Branch<T const>> branches;  ///< the first is {query, key}
   BranchRule const* rule = nullptr;

@@ -26,8 +26,8 @@ struct TableChain {
   KOKKOS_FUNCTION void forward(Team const& team, Tile<T> const& tile) const {
     for (int n = 0; n < count; ++n) {
       OffsetTable<T> const& t = table[n];
-      if (!covers(t, tile.head)) continue;
-      T const* const bias = t.bias + (tile.head - t.head_begin) * t.width;
+      if (!t.covers(tile.head)) continue;
+      T const* const bias = t.of_head(tile.head);
       each(team, tile.rows * tile.cols, [&](int k) {
         int const r = k / tile.cols, c = k % tile.cols;
         tile.logit[r * tile.stride + c] += bias[t.at(tile.query_position[r], tile.key_position[c])];
@@ -40,7 +40,7 @@ struct TableChain {
     bool const run = is_run(tile.query_position, tile.rows) && is_run(tile.key_position, tile.cols);
     for (int n = 0; n < count; ++n) {
       OffsetTable<T> const& t = table[n];
-      if (!t.grad || !covers(t, tile.head)) continue;
+      if (!t.grad || !t.covers(tile.head)) continue;
       T* const to = t.grad + (std::int64_t(tile.batch) * t.heads + tile.head - t.head_begin) * t.width;
       auto const add = [&](int r, int c) {
         to[t.at(tile.query_position[r], tile.key_position[c])] += grad[r * stride + c];
@@ -61,9 +61,6 @@ struct TableChain {
   }
 
  private:
-  KOKKOS_FUNCTION static bool covers(OffsetTable<T> const& t, int head) {
-    return head >= t.head_begin && head < t.head_begin + t.heads;
-  }
   KOKKOS_FUNCTION static bool is_run(double const* position, int count) {
     for (int i = 1; i < count; ++i)
       if (position[i] - position[i - 1] != 1.0) return false;

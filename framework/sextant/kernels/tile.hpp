@@ -27,6 +27,8 @@ struct OffsetTable {
   std::int64_t width = 0;
   double first = 0;  ///< the offset of entry 0; every pair of the input has its entry
 
+  SEXTANT_FUNCTION bool covers(int head) const { return head >= head_begin && head < head_begin + heads; }
+  SEXTANT_FUNCTION T const* of_head(int head) const { return bias + (head - head_begin) * width; }
   SEXTANT_FUNCTION std::int64_t at(double query_position, double key_position) const {
     return static_cast<std::int64_t>(key_position - query_position - first);
   }
@@ -58,7 +60,8 @@ class TileModifier {
   /// in a fixed order afterwards.
   virtual void backward(Tile<T> const& tile, T const* grad, int grad_stride) = 0;
 
-  /// All that forward() and backward() do, as a table: the form that a device takes. Null `bias`: it has no such form.
+  /// All that forward() and backward() do, as a table: the form that a device takes, and which a host's forward() may be
+  /// replaced by. Null `bias`: it has no such form.
   virtual OffsetTable<T> table() { return {}; }
 };
 
