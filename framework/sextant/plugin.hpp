@@ -14,25 +14,26 @@ using namespace ::sextant::encoding;
 
 namespace sextant::encoding {
 template <class P>
-PluginEntry plugin_entry(Description (*describe)()) {
+P plugin_with(Options const& options) {
+  P plugin;
+  P::schema().set(plugin, options);
+  return plugin;
+}
+
+template <class P>
+constexpr PluginEntry plugin_entry(void (*describe)(Portrait&)) {
   PluginEntry entry{describe, nullptr, nullptr, nullptr};
   if constexpr (IsTask<P>)
-    entry.make_task = [](Options const& options) -> std::shared_ptr<Task> {
-      P plugin;
-      P::schema().set(plugin, options);
-      return std::make_shared<TaskAdapter<P>>(plugin);
+    entry.make_task = [](Options const& options) -> std::unique_ptr<Task> {
+      return std::make_unique<TaskAdapter<P>>(plugin_with<P>(options));
     };
   else if constexpr (IsScaling<P>)
-    entry.make_scaling = [](Options const& options) -> std::shared_ptr<Scaling> {
-      P plugin;
-      P::schema().set(plugin, options);
-      return std::make_shared<ScalingAdapter<P>>(plugin);
+    entry.make_scaling = [](Options const& options) -> std::unique_ptr<Scaling> {
+      return std::make_unique<ScalingAdapter<P>>(plugin_with<P>(options));
     };
   else
-    entry.make_encoding = [](Options const& options) -> std::shared_ptr<Encoding> {
-      P plugin;
-      P::schema().set(plugin, options);
-      return std::make_shared<EncodingAdapter<P>>(plugin);
+    entry.make_encoding = [](Options const& options) -> std::unique_ptr<Encoding> {
+      return std::make_unique<EncodingAdapter<P>>(plugin_with<P>(options));
     };
   return entry;
 }
@@ -43,7 +44,9 @@ PluginEntry plugin_entry(Description (*describe)()) {
   extern "C" __attribute__((visibility("default"))) ::sextant::encoding::AbiTag const sextant_plugin_abi =            \
       ::sextant::encoding::abi_tag_of_this_build();                                                                   \
   extern "C" __attribute__((visibility("default"))) ::sextant::encoding::PluginEntry const* sextant_plugin_entry() {  \
-    static auto const entry = ::sextant::encoding::plugin_entry<Type>(                                                \
-        [] { return ::sextant::encoding::describe_plugin<Type>(plugin_name, plugin_source); });                       \
+    static constexpr auto entry =                                                                                     \
+        ::sextant::encoding::plugin_entry<Type>([](::sextant::encoding::Portrait& portrait) {                         \
+          ::sextant::encoding::describe_plugin<Type>(plugin_name, plugin_source, portrait);                           \
+        });                                                                                                           \
     return &entry;                                                                                                    \
   }

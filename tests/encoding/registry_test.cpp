@@ -124,7 +124,7 @@ TEST_CASE("registry: broken files are refused with path and reason, and never hi
   patch(folder / "c_compiler.so", magic, std::string("clang 99"), 20);
   patch(folder / "d_kokkos.so", magic, std::string("\x01\0\0\0", 4), 52);
   patch(folder / "e_not_ours.so", "sextant_plugin_entry", "sextant_plugin_entrx");
-  patch(folder / "f_symbol.so", "_ZTVN7sextant8encoding8EncodingE", "_ZTVN7sextant8encoding8EncodinhE");
+  patch(folder / "f_symbol.so", "_ZTIN7sextant8encoding15FormulaEncodingE", "_ZTIN7sextant8encoding15FormulaEncodinhE");
   std::ofstream(folder / "notes.txt") << "not looked at\n";
 
   Registry registry;

@@ -142,6 +142,42 @@ TEST_CASE("schema: accepted values arrive in the struct, absent ones keep its de
   CHECK_FALSE(sample.auto_factor.has_value());
 }
 
+TEST_CASE("schema: a value reaches its member and no neighbour, whatever the widths", "[encoding][schema]") {
+  enum class Near : std::int8_t { left = -3, right = 5 };
+  enum class Far : std::int64_t { low = -(1ll << 40), high = 1ll << 40 };
+  struct Packed {
+    unsigned char before = 7;
+    Near near = Near::right;
+    unsigned char after = 9;
+    short count = -2;
+    Far far = Far::low;
+    static auto schema() {
+      std::vector<std::pair<std::string, Far>> const ends{{"low", Far::low}, {"high", Far::high}};
+      return Schema<Packed>{}
+          .option("before", &Packed::before, "a byte")
+          .choice("near", &Packed::near, "a side", {{"left", Near::left}, {"right", Near::right}})
+          .option("count", &Packed::count, "two bytes")
+          .choice("far", &Packed::far, "an end", ends, required);
+    }
+  };
+  auto const schema = Packed::schema();
+  auto const copy = schema;
+  REQUIRE(copy.options().size() == 4);
+  CHECK(option(copy.options(), "before").fallback == Value(std::int64_t{7}));
+  CHECK(option(copy.options(), "near").fallback == Value(std::string("right")));
+  CHECK(option(copy.options(), "count").fallback == Value(std::int64_t{-2}));
+  CHECK_FALSE(option(copy.options(), "far").fallback.has_value());
+  CHECK(option(copy.options(), "before").held.most == 255);
+  CHECK(option(copy.options(), "count").held.least == -32768);
+  Packed packed;
+  copy.set(packed, {{"near", std::string("left")}, {"count", std::int64_t{300}}, {"far", std::string("high")}});
+  CHECK(packed.before == 7);
+  CHECK(packed.near == Near::left);
+  CHECK(packed.after == 9);
+  CHECK(packed.count == 300);
+  CHECK(packed.far == Far::high);
+}
+
 TEST_CASE("schema: a number written as text reads back as the same number", "[encoding][schema]") {
   for (double x : {0.1, 1.0 / 3, 1e-300, 12345678.9}) CHECK(std::stod(to_text(Value(x))) == x);
 }

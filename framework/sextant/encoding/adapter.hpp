@@ -88,50 +88,67 @@ SEXTANT_FLAG(follows_length)
 #undef SEXTANT_FLAG
 
 template <class P>
-Description describe_plugin(char const* name, char const* source) {
-  Description d{.name = name, .source = source};
-  d.role = IsTask<P> ? Role::task : IsScaling<P> ? Role::scaling : Role::encoding;
-  if constexpr (requires { P::summary; }) d.summary = P::summary;
-  if constexpr (requires { P::formula; }) d.formula = P::formula;
-  d.options = P::schema().options();
-  d.takes_parts = HasParts<P>;
-  std::vector<std::string> family;
-  if constexpr (IsTask<P>) family.push_back("task");
-  if constexpr (HasParts<P>) family.push_back("composite");
-  if constexpr (HasEmbed<P> || HasEmbedTable<P>) family.push_back("absolute");
-  if constexpr (HasRotary<P>) family.push_back("rotary");
-  if constexpr (HasTransform<P>) family.push_back("transform");
-  if constexpr (HasBranches<P>) family.push_back("branches");
-  if constexpr (HasBias<P>) family.push_back(gate_count_of<P> ? "gated bias" : "bias");
-  if constexpr (HasRows<P>) family.push_back("rows");
-  if constexpr (HasQueryScale<P>) family.push_back("temperature");
-  if constexpr (ScalesFrequencies<P>) family.push_back("frequencies");
-  if constexpr (RoundsTables<P>) family.push_back("tables");
-  if constexpr (ScalesPhases<P>) family.push_back("positions");
-  if constexpr (ScalesBiases<P>) family.push_back("biases");
-  if constexpr (ScalesQueries<P>) family.push_back("temperature");
-  d.family = family.empty() ? "none" : join(family);
-  auto const law = [&](bool claimed, char const* word, char const* meaning) {
-    if (claimed) d.laws.push_back({word, meaning});
-  };
+void describe_plugin(char const* name, char const* source, Portrait& out) {
+  out.name(name, source, IsTask<P> ? Role::task : IsScaling<P> ? Role::scaling : Role::encoding);
+  if constexpr (requires { P::summary; }) out.summary(P::summary);
+  if constexpr (requires { P::formula; }) out.formula(P::formula);
+  out.options(P::schema());
+  if (HasParts<P>) out.takes_parts();
+  out.family(IsTask<P>, "task");
+  out.family(HasParts<P>, "composite");
+  out.family(HasEmbed<P> || HasEmbedTable<P>, "absolute");
+  out.family(HasRotary<P>, "rotary");
+  out.family(HasTransform<P>, "transform");
+  out.family(HasBranches<P>, "branches");
+  out.family(HasBias<P>, gate_count_of<P> ? "gated bias" : "bias");
+  out.family(HasRows<P>, "rows");
+  out.family(HasQueryScale<P>, "temperature");
+  out.family(ScalesFrequencies<P>, "frequencies");
+  out.family(RoundsTables<P>, "tables");
+  out.family(ScalesPhases<P>, "positions");
+  out.family(ScalesBiases<P>, "biases");
+  out.family(ScalesQueries<P>, "temperature");
   if constexpr (requires { P::relative; })
-    law(P::relative, "relative", "adding a constant to all positions leaves the logits unchanged");
-  if constexpr (requires { P::orthogonal; }) law(P::orthogonal, "orthogonal", "query and key keep their norms");
-  if constexpr (requires { P::group; }) law(P::group, "group", "turning by a and then by b is turning by a + b");
-  if constexpr (requires { P::additive; }) law(P::additive, "additive", "bias(i, j) = bias(i, m) + bias(m, j)");
+    out.law(P::relative, "relative", "adding a constant to all positions leaves the logits unchanged");
+  if constexpr (requires { P::orthogonal; }) out.law(P::orthogonal, "orthogonal", "query and key keep their norms");
+  if constexpr (requires { P::group; }) out.law(P::group, "group", "turning by a and then by b is turning by a + b");
+  if constexpr (requires { P::additive; }) out.law(P::additive, "additive", "bias(i, j) = bias(i, m) + bias(m, j)");
   if constexpr (requires { P::identity_at_factor_one; })
-    law(P::identity_at_factor_one, "identity_at_factor_one", "factor 1 leaves everything as it is");
-  law(flag_follows_length<P>, "follows_length",
-      "frequencies follow each sequence's own length; cached keys serve while the frequencies stay, and where they "
-      "change the text is read again");
-  if constexpr (requires { P::examples(); }) d.examples = P::examples();
-  if constexpr (requires { P::equals(); }) d.equals = P::equals();
-  for (auto const& equality : d.equals) d.laws.push_back({"equals", equality.other.use + " " + equality.when});
-  return d;
+    out.law(P::identity_at_factor_one, "identity_at_factor_one", "factor 1 leaves everything as it is");
+  out.law(flag_follows_length<P>, "follows_length",
+          "frequencies follow each sequence's own length; cached keys serve while the frequencies stay, and where they "
+          "change the text is read again");
+  if constexpr (requires { P::examples(); }) out.examples(P::examples());
+  if constexpr (requires { P::equals(); }) out.equals(P::equals());
 }
 
+/// What of an adapted encoding does not depend on its formula: compiled once, in adapter.cpp.
+class FormulaEncoding : public Encoding {
+ public:
+  std::vector<ParameterInfo> parameters(Shape const& shape) const override;
+  std::vector<double> initial_weights(Shape const& shape, Stream const& stream) const override;
+
+ protected:
+  using Init = std::function<double(Stream const&, std::size_t)>;
+  virtual std::string weight_name() const = 0;
+  virtual bool per_layer() const = 0;
+  /// Element [head, n] of the formula's weights, without the encoding itself, which it may outlive.
+  virtual Init weight_init(Shape const& shape) const = 0;
+  /// Of a gate's bias, a number a head; none: 0.
+  virtual Init gate_bias_init(Shape const& shape) const = 0;
+  virtual int gate_count() const = 0;
+  virtual GateSpec gate_spec(int g) const = 0;
+
+  std::vector<GateSpec> gate_specs() const;
+  std::size_t weight_row(Shape const& shape, int head) const;
+  static void check_rotary(Rotary const& form, Shape const& shape);
+
+ private:
+  void add_gate(std::vector<ParameterInfo>& out, GateSpec const& spec, Shape const& shape) const;
+};
+
 template <class P>
-class EncodingAdapter final : public Encoding {
+class EncodingAdapter final : public FormulaEncoding {
   static_assert(gate_count_of<P> == 0 || HasBias<P> || HasRows<P> || HasRotary<P>,
                 "a plugin with gates needs something that reads them: bias(Weights<T> const&, Site<T> const&) const, "
                 "rows<T>(Shape) const, or a rotary() with a phase_gate");
@@ -143,7 +160,7 @@ class EncodingAdapter final : public Encoding {
 
   void check(Shape const& shape) const override {
     if constexpr (requires { plugin_.check(shape); }) plugin_.check(shape);
-    if constexpr (HasRotary<P>) check_rotary(shape);
+    if constexpr (HasRotary<P>) check_rotary(plugin_.rotary(shape), shape);
   }
 
   Stages stages([[maybe_unused]] Shape const& shape) const override {
@@ -165,35 +182,6 @@ class EncodingAdapter final : public Encoding {
     return s;
   }
 
-  std::vector<ParameterInfo> parameters(Shape const& shape) const override {
-    std::vector<ParameterInfo> out;
-    std::size_t const heads = weights_shared_by_heads() ? 1 : shape.heads;
-    if (int const count = weight_count(shape); count > 0 && trains(shape)) {
-      // A struct of scalars and an array both lie [heads, count]: one tensor, named after its members.
-      ParameterInfo info{.name = weight_name(), .shape = {heads, static_cast<std::size_t>(count)}};
-      info.per_layer = per_layer();
-      info.per_head = !weights_shared_by_heads();
-      P const plugin = plugin_;
-      info.init = [plugin, shape, count](Stream const& stream, std::size_t i) {
-        int const head = static_cast<int>(i / count);
-        return initial_of(plugin, shape, stream, head)[i % count];
-      };
-      out.push_back(std::move(info));
-    }
-    for (auto const& spec : gate_specs()) add_gate(out, spec, shape);
-    for (auto const& spec : stages(shape).features) add_feature(out, spec, shape);
-    for (auto& info : tensors(shape)) out.push_back(std::move(info));
-    if constexpr (HasEmbedTable<P>) {
-      ParameterInfo info{
-          .name = "table",
-          .shape = {static_cast<std::size_t>(plugin_.table_length()), static_cast<std::size_t>(shape.model_dim)}};
-      info.per_layer = info.per_head = false;
-      info.init = [](Stream const& stream, std::size_t i) { return 0.02 * stream.normal(i); };
-      out.push_back(std::move(info));
-    }
-    return out;
-  }
-
   int weight_count(Shape const& shape) const override {
     if constexpr (has_weight_array<P>)
       return plugin_.weight_count(shape);
@@ -212,15 +200,6 @@ class EncodingAdapter final : public Encoding {
     else
       return DeclaresWeights<P>;
   }
-  std::vector<double> initial_weights(Shape const& shape, Stream const& stream) const override {
-    std::vector<double> out;
-    int const heads = weights_shared_by_heads() ? 1 : shape.heads;
-    if (weight_count(shape) > 0)
-      for (int h = 0; h < heads; ++h)
-        for (double w : initial_of(plugin_, shape, stream, h)) out.push_back(w);
-    return out;
-  }
-
   void gate(int g, Head head, double const* weights, std::size_t n, double const* z, double* out) const override {
     if constexpr (gate_count_of < P >> 0) {
       WeightsIn<P, double> const w(fixed_weight_count<P>, weights);
@@ -404,42 +383,53 @@ class EncodingAdapter final : public Encoding {
   }
 
  private:
-  static std::vector<double> initial_of(P const& plugin, Shape const& shape, Stream const& stream, int head) {
-    std::vector<double> out;
-    if constexpr (has_weight_array<P>) {
-      for (int n = 0; n < plugin.weight_count(shape); ++n) out.push_back(plugin.init(head, n, shape, stream));
-    } else if constexpr (DeclaresWeights<P>) {
-      auto const weights = [&] {
-        if constexpr (requires { plugin.init(head, shape, stream); })
-          return plugin.init(head, shape, stream);
-        else
-          return plugin.init(head, shape.heads);
-      }();
-      out.resize(fixed_weight_count<P>);
-      std::memcpy(out.data(), &weights, sizeof weights);
-    }
-    return out;
-  }
-  static std::string weight_name() {
+  std::string weight_name() const override {
     if constexpr (requires { P::weight_name; })
       return P::weight_name;
     else
       return "weights";
   }
-  static constexpr bool per_layer() {
+  bool per_layer() const override {
     if constexpr (requires { P::shared_by_layers; })
       return !P::shared_by_layers;
     else
       return true;
   }
-  std::size_t weight_row(Shape const& shape, int head) const {
-    return weights_shared_by_heads() ? 0 : static_cast<std::size_t>(head) * weight_count(shape);
+  Init weight_init([[maybe_unused]] Shape const& shape) const override {
+    if constexpr (has_weight_array<P>)
+      return [plugin = plugin_, shape, count = plugin_.weight_count(shape)](Stream const& stream, std::size_t i) {
+        return plugin.init(static_cast<int>(i / count), static_cast<int>(i % count), shape, stream);
+      };
+    else if constexpr (fixed_weight_count < P >> 0)
+      return [plugin = plugin_, shape]([[maybe_unused]] Stream const& stream, std::size_t i) {
+        int const head = static_cast<int>(i / fixed_weight_count<P>);
+        auto const weights = [&] {
+          if constexpr (requires { plugin.init(head, shape, stream); })
+            return plugin.init(head, shape, stream);
+          else
+            return plugin.init(head, shape.heads);
+        }();
+        double all[fixed_weight_count<P>];
+        std::memcpy(all, &weights, sizeof all);
+        return all[i % fixed_weight_count<P>];
+      };
+    else
+      return {};
   }
-  std::vector<GateSpec> gate_specs() const {
-    std::vector<GateSpec> out;
+  Init gate_bias_init([[maybe_unused]] Shape const& shape) const override {
+    if constexpr (requires { plugin_.gate_bias(0, shape); })
+      return [plugin = plugin_, shape](Stream const&, std::size_t head) {
+        return plugin.gate_bias(static_cast<int>(head), shape);
+      };
+    else
+      return {};
+  }
+  int gate_count() const override { return gate_count_of<P>; }
+  GateSpec gate_spec([[maybe_unused]] int g) const override {
     if constexpr (gate_count_of < P >> 0)
-      for (int g = 0; g < gate_count_of<P>; ++g) out.push_back(plugin_.gate_spec(g));
-    return out;
+      return plugin_.gate_spec(g);
+    else
+      return {};
   }
   /// One pair's frequency along one axis; a plugin of several axes takes the axis as an argument.
   template <class D, class W>
@@ -448,50 +438,6 @@ class EncodingAdapter final : public Encoding {
       return plugin_.template inv_freq<D>(weights, axis, pair, form);
     else
       return plugin_.template inv_freq<D>(weights, pair, form);
-  }
-  static void add_feature(std::vector<ParameterInfo>& out, FeatureSpec const& spec, Shape const& shape) {
-    std::size_t const heads = shape.heads, width = spec.width, in = shape.model_dim, rank = spec.rank;
-    auto const normal = [std = spec.std](Stream const& stream, std::size_t i) { return std * stream.normal(i); };
-    std::string const name = spec.name;
-    if (rank > 0) {
-      out.push_back({name + "_down", {rank, in}, normal, true, false});
-      out.push_back({name + "_up", {heads, width, rank}, normal});
-    } else {
-      out.push_back({name, {heads, width, in}, normal});
-    }
-    if (spec.taps > 0) {
-      std::size_t const taps = spec.taps;
-      out.push_back({name + "_conv", {heads, width, taps}, [taps](Stream const&, std::size_t i) {
-                       return i % taps == 0 ? 1.0 : 0.0;
-                     }});
-    }
-  }
-  void add_gate(std::vector<ParameterInfo>& out, GateSpec const& spec, Shape const& shape) const {
-    if (!spec.active) return;
-    std::size_t const heads = spec.shared_by_heads ? 1 : shape.heads;
-    std::size_t const width = spec.input == GateInput::token ? shape.model_dim : shape.head_dim;
-    if (spec.weight_name) {
-      double const std = spec.weight_zero ? 0 : spec.weight_std > 0 ? spec.weight_std : 1 / std::sqrt(shape.head_dim);
-      out.push_back({spec.weight_name,
-                     {heads, width},
-                     [std](Stream const& stream, std::size_t i) { return std * stream.normal(i); },
-                     true,
-                     !spec.shared_by_heads});
-    }
-    if (spec.bias_name) {
-      P const plugin = plugin_;
-      out.push_back({spec.bias_name,
-                     {heads},
-                     [plugin, shape](Stream const&, [[maybe_unused]] std::size_t head) {
-                       (void)plugin, (void)shape;
-                       if constexpr (requires { plugin.gate_bias(static_cast<int>(head), shape); })
-                         return plugin.gate_bias(static_cast<int>(head), shape);
-                       else
-                         return 0.0;
-                     },
-                     true,
-                     !spec.shared_by_heads});
-    }
   }
   template <class T>
   std::unique_ptr<Bias<T>> make_bias(Shape const& shape) const {
@@ -514,15 +460,6 @@ class EncodingAdapter final : public Encoding {
     else
       return nullptr;
   }
-  void check_rotary(Shape const& shape) const {
-    Rotary const form = plugin_.rotary(shape);
-    int const below = shape.head_dim / 2 * 2;
-    expect(form.rotary_dim > 0 && form.rotary_dim % 2 == 0 && form.rotary_dim <= shape.head_dim, "rotary_dim is ",
-           form.rotary_dim, ", expected an even number from 2 to ", below, " (head_dim ", shape.head_dim, ")");
-    expect(!form.per_head || shape.heads == shape.kv_heads, "frequencies per head need as many key heads (",
-           shape.kv_heads, ") as query heads (", shape.heads, ")");
-  }
-
   P plugin_;
 };
 

@@ -1,5 +1,5 @@
 // Carries a plugin's bias formula into attention tiles: tabulated over offsets when it depends on nothing else,
-// inlined over the tile otherwise. Instantiated inside the plugin.
+// inlined over the tile otherwise. What reads the formula is instantiated inside the plugin; the rest is FormulaBias.
 #pragma once
 #include <sextant/encoding/encoding.hpp>
 #include <sextant/encoding/weights.hpp>
@@ -43,214 +43,169 @@ concept HasBiasGradient = requires(P const p, Site<double> s, double const* w, d
 template <class P>
 inline constexpr bool is_tabulated = is_relative<P>&& gate_count_of<P> == 0;
 
-template <class P, class T>
-class BiasAdapter final : public Bias<T> {
-  static constexpr int gates = gate_count_of<P>;
+/// Offsets that a table covers: entry n stands for (most - n) / stretch tokens from key to query.
+struct TableOffsets {
+  double most = 0, stretch = 1;
+  Site<double> site(std::int64_t n, Head head) const {
+    double const offset = (most - static_cast<double>(n)) / stretch;
+    return {offset, offset, 0, head, nullptr, nullptr};
+  }
+};
 
+/// What the tables and sums of a bias need to know of its formula.
+struct BiasForm {
+  int weight_count = 0;
+  int weights_read = 0;  ///< by the formula of a pair; -1: all, however many they are
+  bool trains = false;
+  bool shared_by_heads = false;  ///< one row of weights serves all heads
+  bool of_offset = false;        ///< is_tabulated
+};
+
+/// What of a bias does not depend on its formula: compiled once, in bias_adapter.cpp.
+template <class T>
+class FormulaBias : public Bias<T> {
  public:
   using Inputs = typename Bias<T>::Inputs;
 
+  FormulaBias(BiasForm const& form, std::vector<GateSpec> specs);
+  ~FormulaBias() override;
+  void prepare(Exec const& exec, Inputs const& in) override;
+  kernels::Visible visible(int batch, int row, int rows, int col, int cols) const override;
+  void gradient_rows(std::vector<GateRows> query, std::vector<GateRows> key) override;
+  void forward(kernels::Tile<T> const& tile) const override;
+  void backward(kernels::Tile<T> const& tile, T const* grad, int stride) override;
+  kernels::OffsetTable<T> table() override;
+  void finish(double* weight_gradient) override;
+  std::size_t bytes() const override;
+
+ protected:
+  /// out[end - begin]: the formula at entries [begin, end) of a table. For biases of the offset alone.
+  virtual void values(TableOffsets const& offsets, double const* weights, Head head, std::int64_t begin,
+                      std::int64_t end, double* out) const = 0;
+  /// Adds sum over n of grad[n] * d entry n / d weight to out[weight_count].
+  virtual void values_backward(TableOffsets const& offsets, double const* weights, Head head,
+                               std::vector<double> const& grad, double* out) const = 0;
+  /// Of tiles that no table covers.
+  virtual void add_pairs(kernels::Tile<T> const& tile) const = 0;
+  virtual void pairs_backward(kernels::Tile<T> const& tile, T const* grad, int stride, std::size_t row) = 0;
+
+  Head formula_head(int head) const { return {in_.first_head.index + head, in_.first_head.count}; }
+  std::size_t head_of(kernels::Tile<T> const& tile) const { return tile.head - in_.head_begin; }
+  double const* weights_of(std::size_t head) const { return in_.weights.data() + (own_weights_ ? head * count_ : 0); }
+
+  int count_;
+  bool trains_;
+  bool own_weights_ = false;
+  bool tabulated_ = false;
+  std::vector<GateSpec> specs_;
+  Inputs in_;
+  std::vector<double> pair_gradient_;
+  std::vector<GateRows> query_gradient_, key_gradient_;
+
+ private:
+  bool covers(int head) const { return head >= in_.head_begin && head < in_.head_begin + in_.heads; }
+  int weights_read() const { return form_.weights_read < 0 ? count_ : form_.weights_read; }
+  void tabulate(Exec const& exec);
+  void count_finite();
+  template <class F>
+  void over_offsets(kernels::Tile<T> const& tile, F&& f) const;
+  void table_backward(int h, double* out) const;
+
+  BiasForm form_;
+  std::size_t table_width_ = 0;
+  double table_most_ = 0, table_stretch_ = 1;
+  std::vector<double> table_weights_;
+  SharedVector<T> table_, table_gradient_;
+  std::vector<std::int64_t> shown_;
+};
+extern template class FormulaBias<float>;
+extern template class FormulaBias<double>;
+
+template <class P>
+BiasForm bias_form(P const& plugin, int weight_count, bool trains) {
+  BiasForm form{.weight_count = weight_count, .trains = trains, .of_offset = is_tabulated<P>};
+  form.weights_read = has_weight_array<P> ? -1 : bias_weight_count<P>;
+  if constexpr (requires { plugin.shared_by_heads(); }) form.shared_by_heads = plugin.shared_by_heads();
+  return form;
+}
+
+/// FormulaBias::values() and its adjoint, in double for either number type of the tiles.
+template <class P>
+void offset_values(P const& plugin, int count, TableOffsets const& offsets, double const* weights, Head head,
+                   std::int64_t begin, std::int64_t end, double* out) {
+  WeightsIn<P, double> const w(count, weights);
+  for (std::int64_t n = begin; n < end; ++n)
+    out[n - begin] = plugin.template bias<double>(w.get(), offsets.site(n, head));
+}
+template <class P>
+void offset_values_backward(P const& plugin, int count, TableOffsets const& offsets, double const* weights, Head head,
+                            std::vector<double> const& grad, double* out) {
+  if constexpr (HasBiasGradient<P>) {
+    for (std::size_t n = 0; n < grad.size(); ++n)
+      if (grad[n] != 0.0) plugin.bias_gradient(weights, offsets.site(n, head), grad[n], out);
+  } else {
+    differentiate<P>(count, weights, out, [&](auto const& w, auto&& add) {
+      using D = typename std::decay_t<decltype(w)>::Number;
+      for (std::size_t n = 0; n < grad.size(); ++n) {
+        if (grad[n] == 0.0) continue;
+        Site<double> const site = offsets.site(n, head);
+        add(grad[n], plugin.template bias<D>(
+                         w.get(), Site<D>{site.offset_, site.query_position, 0, site.head, nullptr, nullptr}));
+      }
+    });
+  }
+}
+
+template <class P, class T>
+class BiasAdapter final : public FormulaBias<T> {
+  static constexpr int gates = gate_count_of<P>;
+
+ public:
+  using typename FormulaBias<T>::Inputs;
+
   BiasAdapter(P const& plugin, int weight_count, bool trains, std::vector<GateSpec> specs)
-      : plugin_(plugin), count_(weight_count), trains_(trains), specs_(std::move(specs)) {}
+      : FormulaBias<T>(bias_form(plugin, weight_count, trains), std::move(specs)), plugin_(plugin) {}
 
   void prepare(Exec const& exec, Inputs const& in) override {
-    in_ = in;
-    if (shared_by_heads())
-      count_ = static_cast<int>(in.weights.size());  // of all heads, of which a composite's part may be some
-    else
-      own_weights_ = count_ > 0;
-    if constexpr (is_tabulated<P>) tabulate(exec);
+    FormulaBias<T>::prepare(exec, in);
     numbers_.clear();
     for (int h = 0; !tabulated_ && h < (own_weights_ ? in.heads : 1); ++h)
       numbers_.emplace_back(count_, weights_of(static_cast<std::size_t>(h)));
-    if (in.want_gradient) {
-      std::size_t const rows = static_cast<std::size_t>(in.batch) * in.heads;
-      table_gradient_.assign(tabulated_ && trains_ ? rows * table_width_ : 0, T(0));
-      pair_gradient_.assign(tabulated_ || !trains_ ? 0 : rows * weights_read(), 0.0);
+  }
+
+ private:
+  using FormulaBias<T>::count_, FormulaBias<T>::trains_, FormulaBias<T>::specs_, FormulaBias<T>::in_;
+  using FormulaBias<T>::pair_gradient_, FormulaBias<T>::query_gradient_, FormulaBias<T>::key_gradient_;
+  using FormulaBias<T>::own_weights_, FormulaBias<T>::tabulated_, FormulaBias<T>::formula_head, FormulaBias<T>::head_of,
+      FormulaBias<T>::weights_of;
+
+  void values([[maybe_unused]] TableOffsets const& offsets, [[maybe_unused]] double const* weights,
+              [[maybe_unused]] Head head, [[maybe_unused]] std::int64_t begin, [[maybe_unused]] std::int64_t end,
+              [[maybe_unused]] double* out) const override {
+    if constexpr (is_tabulated<P>) offset_values(plugin_, count_, offsets, weights, head, begin, end, out);
+  }
+  void values_backward([[maybe_unused]] TableOffsets const& offsets, [[maybe_unused]] double const* weights,
+                       [[maybe_unused]] Head head, [[maybe_unused]] std::vector<double> const& grad,
+                       [[maybe_unused]] double* out) const override {
+    if constexpr (is_tabulated<P>) offset_values_backward(plugin_, count_, offsets, weights, head, grad, out);
+  }
+  void add_pairs(kernels::Tile<T> const& tile) const override {
+    auto const& weights = numbers_[own_weights_ ? head_of(tile) : 0];
+    TileGates const from = gates_of(tile);
+    for (int r = 0; r < tile.rows; ++r) {
+      T* const logit = tile.logit + std::ptrdiff_t(r) * tile.stride;
+      over_row<T>(tile, r, 0, tile.cols, from, weights, [&](int c, T const& bias) { logit[c] += bias; });
     }
   }
-
-  kernels::Visible visible(int batch, int row, int rows, int col, int cols) const override {
-    if constexpr (is_tabulated<P>) return visible_by_offset(batch, row, rows, col, cols);
-    return kernels::Visible::all;
-  }
-
-  void gradient_rows(std::vector<GateRows> query, std::vector<GateRows> key) override {
-    query_gradient_ = std::move(query);
-    key_gradient_ = std::move(key);
-  }
-
-  void forward(kernels::Tile<T> const& tile) const override {
-    if (!covers(tile.head)) return;
-    if (tabulated_) {
-      T const* table = table_.data() + head_of(tile) * table_width_;
-      over_offsets(tile, [&](int r, int c, std::ptrdiff_t at) { tile.logit[r * tile.stride + c] += table[at]; });
-    } else {
-      auto const& weights = numbers_[own_weights_ ? head_of(tile) : 0];
-      TileGates const from = gates_of(tile);
-      for (int r = 0; r < tile.rows; ++r) {
-        T* const logit = tile.logit + std::ptrdiff_t(r) * tile.stride;
-        over_row<T>(tile, r, 0, tile.cols, from, weights, [&](int c, T const& bias) { logit[c] += bias; });
-      }
-    }
-  }
-
-  void backward(kernels::Tile<T> const& tile, T const* grad, int stride) override {
-    if (!covers(tile.head)) return;
-    std::size_t const row = static_cast<std::size_t>(tile.batch) * in_.heads + head_of(tile);
-    if (tabulated_) {
-      if (!trains_) return;
-      T* table = table_gradient_.data() + row * table_width_;
-      over_offsets(tile, [&](int r, int c, std::ptrdiff_t at) { table[at] += grad[r * stride + c]; });
-    } else if constexpr (has_weight_array<P>) {
+  void pairs_backward([[maybe_unused]] kernels::Tile<T> const& tile, [[maybe_unused]] T const* grad,
+                      [[maybe_unused]] int stride, [[maybe_unused]] std::size_t row) override {
+    if constexpr (has_weight_array<P>) {
       if (trains_) array_backward(tile, grad, stride, row);
     } else if constexpr (gates > 0 || bias_weight_count<P> > 0) {
       pair_backward(tile, grad, stride, row);
     }
   }
 
-  kernels::OffsetTable<T> table() override {
-    if (!tabulated_) return {};
-    bool const graded = in_.want_gradient && trains_;
-    return {table_.data(), graded ? table_gradient_.data() : nullptr, in_.head_begin,
-            in_.heads,     static_cast<std::int64_t>(table_width_),   -table_most_};
-  }
-
-  void finish(double* weight_gradient) override {
-    if (!trains_ || count_ == 0) return;
-    for (int h = 0; h < in_.heads; ++h) {
-      double* out = weight_gradient + (own_weights_ ? static_cast<std::size_t>(h) * count_ : 0);
-      if (tabulated_) {
-        if constexpr (is_tabulated<P>) finish_table(h, out);
-      } else {
-        int const read = weights_read();
-        for (int b = 0; b < in_.batch; ++b)
-          for (int n = 0; n < read; ++n)
-            out[n] += pair_gradient_[(static_cast<std::size_t>(b) * in_.heads + h) * read + n];
-      }
-    }
-  }
-
-  std::size_t bytes() const override {
-    return shown_.size() * sizeof(std::int64_t) + (table_.size() + table_gradient_.size()) * sizeof(T) +
-           pair_gradient_.size() * sizeof(double);
-  }
-
- private:
-  bool shared_by_heads() const {
-    if constexpr (requires { plugin_.shared_by_heads(); })
-      return plugin_.shared_by_heads();
-    else
-      return false;
-  }
-  bool covers(int head) const { return head >= in_.head_begin && head < in_.head_begin + in_.heads; }
-  int weights_read() const { return has_weight_array<P> ? count_ : bias_weight_count<P>; }
-  Head formula_head(int head) const { return {in_.first_head.index + head, in_.first_head.count}; }
-  std::size_t head_of(kernels::Tile<T> const& tile) const { return tile.head - in_.head_begin; }
-  double const* weights_of(std::size_t head) const { return in_.weights.data() + (own_weights_ ? head * count_ : 0); }
-
-  // ---- a bias of the offset alone: table[key - query + most_offset] ----
-  void tabulate(Exec const& exec) {
-    double const span = in_.most_offset - in_.least_offset;
-    tabulated_ = in_.whole_positions && span <= 4.0 * (static_cast<double>(in_.query_len) + in_.key_len) + 1024;
-    if (!tabulated_) return;
-    std::size_t const width = static_cast<std::size_t>(span) + 1;
-    bool const same = width == table_width_ && table_most_ == in_.most_offset && table_weights_ == in_.weights &&
-                      table_stretch_ == in_.stretch && table_.size() == width * in_.heads;
-    if (same) return;
-    table_stretch_ = in_.stretch;
-    table_width_ = width;
-    table_most_ = in_.most_offset;
-    table_weights_ = in_.weights;
-    table_.resize(width * in_.heads);
-    for (int h = 0; h < in_.heads; ++h) {
-      auto const weights = WeightsIn<P, double>(count_, weights_of(h));
-      T* row = table_.data() + h * width;
-      double const most = in_.most_offset, stretch = in_.stretch;
-      P const plugin = plugin_;
-      Head const named = formula_head(h);
-      Kokkos::parallel_for("sextant::bias_table",
-                           Kokkos::RangePolicy<HostExec>(host_side(exec), 0, static_cast<std::int64_t>(width)),
-                           [=, &weights](std::int64_t at) {
-                             double const offset = (most - static_cast<double>(at)) / stretch;
-                             Site<double> const site{offset, offset, 0, named, nullptr, nullptr};
-                             row[at] = static_cast<T>(plugin.template bias<double>(weights.get(), site));
-                           });
-      exec.fence();
-    }
-    count_finite();
-  }
-
-  /// shown_[n] of the first n offsets of the table, in its order, are seen by some head. Empty: no entry hides anything.
-  void count_finite() {
-    shown_.clear();
-    if (std::none_of(table_.begin(), table_.end(), [](T x) { return x == -std::numeric_limits<T>::infinity(); }))
-      return;
-    shown_.assign(table_width_ + 1, 0);
-    for (std::size_t at = 0; at < table_width_; ++at) {
-      bool seen = false;
-      for (int h = 0; h < in_.heads; ++h) seen |= table_[h * table_width_ + at] != -std::numeric_limits<T>::infinity();
-      shown_[at + 1] = shown_[at] + seen;
-    }
-  }
-  /// A tile is hidden if the table is -infinity at every offset between the least and the most of its pairs.
-  kernels::Visible visible_by_offset(int batch, int row, int rows, int col, int cols) const {
-    using kernels::Visible;
-    if (!tabulated_ || shown_.empty() || !in_.all_heads || in_.query_position.size() == 0) return Visible::all;
-    int const line = in_.key_position.extent_int(0) > 1 ? batch : 0;
-    auto const [query_least, query_most] =
-        std::minmax_element(&in_.query_position(line, row), &in_.query_position(line, row) + rows);
-    auto const [key_least, key_most] =
-        std::minmax_element(&in_.key_position(line, col), &in_.key_position(line, col) + cols);
-    auto const first = static_cast<std::ptrdiff_t>(*key_least - *query_most + table_most_);
-    auto const last = static_cast<std::ptrdiff_t>(*key_most - *query_least + table_most_) + 1;
-    std::int64_t const seen = shown_[last] - shown_[first];
-    return seen == 0 ? Visible::none : seen == last - first ? Visible::all : Visible::some;
-  }
-
-  template <class F>
-  void over_offsets(kernels::Tile<T> const& tile, F&& f) const {
-    double const* const key = tile.key_position;
-    bool run = true;
-    for (int c = 1; c < tile.cols; ++c) run &= key[c] - key[c - 1] == 1.0;
-    for (int r = 0; r < tile.rows; ++r) {
-      double const to_index = table_most_ - tile.query_position[r];
-      if (run) {
-        auto const first = static_cast<std::ptrdiff_t>(key[0] + to_index);
-        for (int c = 0; c < tile.cols; ++c) f(r, c, first + c);
-      } else {
-        for (int c = 0; c < tile.cols; ++c) f(r, c, static_cast<std::ptrdiff_t>(key[c] + to_index));
-      }
-    }
-  }
-
-  Site<double> site_at(std::size_t at, int h) const {
-    double const offset = (table_most_ - static_cast<double>(at)) / in_.stretch;
-    return {offset, offset, 0, formula_head(h), nullptr, nullptr};
-  }
-  void finish_table(int h, double* out) const {
-    std::vector<double> sum(table_width_, 0.0);
-    for (int b = 0; b < in_.batch; ++b) {
-      T const* row = table_gradient_.data() + (static_cast<std::size_t>(b) * in_.heads + h) * table_width_;
-      for (std::size_t at = 0; at < table_width_; ++at) sum[at] += row[at];
-    }
-    if constexpr (HasBiasGradient<P>) {
-      for (std::size_t at = 0; at < table_width_; ++at)
-        if (sum[at] != 0.0) plugin_.bias_gradient(weights_of(h), site_at(at, h), sum[at], out);
-    } else {
-      differentiate<P>(count_, weights_of(h), out, [&](auto const& weights, auto&& add) {
-        using D = typename std::decay_t<decltype(weights)>::Number;
-        for (std::size_t at = 0; at < table_width_; ++at) {
-          if (sum[at] == 0.0) continue;
-          Site<double> const site = site_at(at, h);
-          add(sum[at], plugin_.template bias<D>(
-                           weights.get(), Site<D>{site.offset_, site.query_position, 0, site.head, nullptr, nullptr}));
-        }
-      });
-    }
-  }
-
-  // ---- a bias of gates, or of absolute positions: the formula for every pair ----
   // Scanned gates reach the formula relative to the query's own value, so only differences inside one row count.
   struct TileGates {
     Head head;
@@ -375,20 +330,7 @@ class BiasAdapter final : public Bias<T> {
   }
 
   P plugin_;
-  int count_;
-  bool trains_;
-  std::vector<GateSpec> specs_;
-  Inputs in_;
-  bool own_weights_ = false;
-  bool tabulated_ = false;
-  std::size_t table_width_ = 0;
-  double table_most_ = 0, table_stretch_ = 1;
-  std::vector<double> table_weights_;
   std::vector<WeightsIn<P, T>> numbers_;  // of each head, or of all; where no table stands for them
-  SharedVector<T> table_, table_gradient_;
-  std::vector<std::int64_t> shown_;
-  std::vector<double> pair_gradient_;
-  std::vector<GateRows> query_gradient_, key_gradient_;
 };
 
 }  // namespace sextant::encoding

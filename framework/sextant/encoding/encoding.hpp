@@ -7,6 +7,7 @@
 #include <sextant/kernels/strip.hpp>
 #include <sextant/kernels/tile.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -156,7 +157,7 @@ class RowTerm : public kernels::RowLink<T> {
 
 class Encoding {
  public:
-  virtual ~Encoding() = default;
+  virtual ~Encoding();
   Description const& description() const { return *description_; }
   Choice const& choice() const { return choice_; }
 
@@ -281,7 +282,7 @@ struct ScalingStages {
 
 class Scaling {
  public:
-  virtual ~Scaling() = default;
+  virtual ~Scaling();
   Description const& description() const { return *description_; }
   Choice const& choice() const { return choice_; }
   virtual ScalingStages stages() const = 0;

@@ -11,9 +11,9 @@ namespace sextant::encoding {
 inline double ladder(double base, int pair, int n) { return std::pow(base, -2.0 * pair / n); }
 
 /// What a spec may call the layouts; the first is the usual default.
-inline std::vector<std::pair<std::string, Layout>> layouts() {
-  return {{"half", Layout::half}, {"interleaved", Layout::interleaved}};
-}
+inline constexpr std::initializer_list<std::pair<char const*, Layout>> layout_words{
+    {"half", Layout::half}, {"interleaved", Layout::interleaved}};
+constexpr auto layouts() { return layout_words; }
 
 /// RoPE's turn as the base of a plugin that differs from it in positions only:
 ///

@@ -4,7 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#define SEXTANT_PLUGIN_API 6
+#define SEXTANT_PLUGIN_API 7
 
 #define SEXTANT_STRING_(x) #x
 #define SEXTANT_STRING(x) SEXTANT_STRING_(x)
@@ -55,10 +55,10 @@ constexpr AbiTag abi_tag_of_this_build() {
 
 /// Behind the tag, once it fits: how to describe and make what the plugin holds.
 struct PluginEntry {
-  Description (*describe)();
-  std::shared_ptr<Encoding> (*make_encoding)(Options const&);
-  std::shared_ptr<Scaling> (*make_scaling)(Options const&);
-  std::shared_ptr<Task> (*make_task)(Options const&);
+  void (*describe)(Portrait&);
+  std::unique_ptr<Encoding> (*make_encoding)(Options const&);
+  std::unique_ptr<Scaling> (*make_scaling)(Options const&);
+  std::unique_ptr<Task> (*make_task)(Options const&);
 };
 
 }  // namespace sextant::encoding

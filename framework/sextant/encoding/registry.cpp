@@ -27,6 +27,33 @@ struct Registry::Entry {
 
 char const* noun(Role role) { return role == Role::encoding ? "encoding" : role == Role::scaling ? "scaling" : "task"; }
 
+void Portrait::name(char const* name, char const* source, Role role) {
+  description_.name = name;
+  description_.source = source;
+  description_.role = role;
+}
+void Portrait::summary(char const* words) { description_.summary = words; }
+void Portrait::formula(char const* words) { description_.formula = words; }
+void Portrait::options(OptionTable const& options) { description_.options = options.options(); }
+void Portrait::takes_parts() { description_.takes_parts = true; }
+void Portrait::family(bool belongs, char const* word) {
+  if (belongs) family_.emplace_back(word);
+}
+void Portrait::law(bool claimed, char const* word, char const* meaning) {
+  if (claimed) description_.laws.push_back({word, meaning});
+}
+void Portrait::examples(std::vector<Example> const& examples) { description_.examples = examples; }
+void Portrait::equals(std::vector<Equality> const& equalities) {
+  description_.equals = equalities;
+  for (auto const& equality : equalities)
+    description_.laws.push_back({"equals", equality.other.use + " " + equality.when});
+}
+Description Portrait::finish() const {
+  Description out = description_;
+  out.family = family_.empty() ? "none" : join(family_);
+  return out;
+}
+
 namespace {
 /// Kept for the life of the process: code must outlive every object, exception and virtual table that came from it.
 std::vector<dll::shared_library>& kept_libraries() {
@@ -128,7 +155,9 @@ void Registry::load_file(fs::path const& file) {
   auto* const entry_of = &library.get<PluginEntry const*()>("sextant_plugin_entry");
   kept_libraries().push_back(library);
   PluginEntry const* const plugin = entry_of();
-  auto const description = std::make_shared<Description const>(plugin->describe());
+  Portrait portrait;
+  plugin->describe(portrait);
+  auto const description = std::make_shared<Description const>(portrait.finish());
   expect(!has(description->role, description->name), file.string(), ": ", noun(description->role), " ",
          description->name, " is already loaded from ",
          has(description->role, description->name) ? file_of(description->role, description->name).string() : "");
@@ -201,7 +230,7 @@ Choice Registry::complete(Role role, Choice const& choice) const {
 std::shared_ptr<Encoding const> Registry::make_encoding(Choice const& choice) const {
   Choice const full = complete(Role::encoding, choice);
   Entry const& entry = find(Role::encoding, full.use);
-  auto made = entry.plugin->make_encoding(full.options);
+  std::shared_ptr<Encoding> made = entry.plugin->make_encoding(full.options);
   made->description_ = entry.description;
   made->choice_ = full;
   return made;
@@ -210,7 +239,7 @@ std::shared_ptr<Encoding const> Registry::make_encoding(Choice const& choice) co
 std::shared_ptr<Scaling const> Registry::make_scaling(Choice const& choice) const {
   Choice const full = complete(Role::scaling, choice);
   Entry const& entry = find(Role::scaling, full.use);
-  auto made = entry.plugin->make_scaling(full.options);
+  std::shared_ptr<Scaling> made = entry.plugin->make_scaling(full.options);
   made->description_ = entry.description;
   made->choice_ = full;
   return made;

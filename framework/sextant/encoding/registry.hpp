@@ -50,6 +50,25 @@ struct Description {
   bool takes_parts = false;  ///< a composite: the spec gives `parts`, a list of encodings
 };
 
+/// Builds a Description from what a plugin says, part by part: none of its code is compiled with every plugin.
+class Portrait {
+ public:
+  void name(char const* name, char const* source, Role role);
+  void summary(char const* words);
+  void formula(char const* words);
+  void options(OptionTable const& options);
+  void takes_parts();
+  void family(bool belongs, char const* word);
+  void law(bool claimed, char const* word, char const* meaning);
+  void examples(std::vector<Example> const& examples);
+  void equals(std::vector<Equality> const& equalities);  ///< after all laws
+  Description finish() const;
+
+ private:
+  Description description_;
+  std::vector<std::string> family_;
+};
+
 struct Loaded {
   std::filesystem::path file;
   std::string name;   ///< empty when it did not load

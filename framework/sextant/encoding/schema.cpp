@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 namespace sextant::encoding {
 namespace {
@@ -123,6 +124,178 @@ Value Option::accept(Value const& value) const {
     }
   }
   return value;
+}
+
+namespace {
+template <class M>
+constexpr Kind kind_of() {
+  if constexpr (std::is_same_v<M, bool>)
+    return Kind::boolean;
+  else if constexpr (std::is_integral_v<M> || std::is_same_v<M, std::optional<int>>)
+    return Kind::integer;
+  else if constexpr (std::is_same_v<M, Numbers>)
+    return Kind::numbers;
+  else if constexpr (std::is_same_v<M, Text>)
+    return Kind::text;
+  else
+    return Kind::number;
+}
+
+template <class Int>
+constexpr Range all_of() {
+  using Limits = std::numeric_limits<Int>;
+  return between(static_cast<double>(Limits::min()), static_cast<double>(Limits::max()));
+}
+template <class M>
+constexpr Range held_in() {
+  if constexpr (std::is_same_v<M, std::optional<int>>)
+    return all_of<int>();
+  else if constexpr (std::is_integral_v<M> && !std::is_same_v<M, bool>)
+    return all_of<M>();
+  else if constexpr (std::is_same_v<M, Text>)
+    return between(0, Text::capacity - 1);
+  else
+    return {};
+}
+
+template <class M>
+Value read(void const* member) {
+  M const& m = *static_cast<M const*>(member);
+  if constexpr (std::is_same_v<M, bool> || std::is_same_v<M, double>)
+    return m;
+  else if constexpr (std::is_integral_v<M>)
+    return static_cast<std::int64_t>(m);
+  else if constexpr (std::is_same_v<M, Numbers>)
+    return std::vector<double>(m.value, m.value + m.count);
+  else if constexpr (std::is_same_v<M, Text>)
+    return m.empty() ? Value(Auto{}) : Value(m.text());
+  else if constexpr (std::is_same_v<M, std::optional<int>>)
+    return m ? Value(static_cast<std::int64_t>(*m)) : Value(Auto{});
+  else
+    return m ? Value(*m) : Value(Auto{});
+}
+
+template <class M>
+void write(void* member, Value const& v) {
+  M& m = *static_cast<M*>(member);
+  if constexpr (std::is_same_v<M, bool> || std::is_same_v<M, double>)
+    m = std::get<M>(v);
+  else if constexpr (std::is_integral_v<M>)
+    m = static_cast<M>(std::get<std::int64_t>(v));
+  else if constexpr (std::is_same_v<M, Numbers>) {
+    auto const& list = std::get<std::vector<double>>(v);
+    m.count = static_cast<int>(list.size());
+    for (int i = 0; i < m.count; ++i) m.value[i] = list[i];
+  } else if constexpr (std::is_same_v<M, Text>) {
+    m = {};
+    if (auto const* const words = std::get_if<std::string>(&v)) words->copy(m.value, Text::capacity - 1);
+  } else if (std::holds_alternative<Auto>(v))
+    m.reset();
+  else if constexpr (std::is_same_v<M, std::optional<int>>)
+    m = static_cast<int>(std::get<std::int64_t>(v));
+  else
+    m = std::get<double>(v);
+}
+}  // namespace
+
+template <class M>
+MemberType const& member_type() {
+  static constexpr MemberType type{kind_of<M>(), held_in<M>(), read<M>, write<M>};
+  return type;
+}
+template MemberType const& member_type<bool>();
+template MemberType const& member_type<char>();
+template MemberType const& member_type<signed char>();
+template MemberType const& member_type<unsigned char>();
+template MemberType const& member_type<short>();
+template MemberType const& member_type<unsigned short>();
+template MemberType const& member_type<int>();
+template MemberType const& member_type<unsigned>();
+template MemberType const& member_type<long>();
+template MemberType const& member_type<unsigned long>();
+template MemberType const& member_type<long long>();
+template MemberType const& member_type<unsigned long long>();
+template MemberType const& member_type<double>();
+template MemberType const& member_type<std::optional<int>>();
+template MemberType const& member_type<std::optional<double>>();
+template MemberType const& member_type<Numbers>();
+template MemberType const& member_type<Text>();
+
+namespace {
+template <class Int>
+void store_as(char* member, std::int64_t number) {
+  Int const narrowed = static_cast<Int>(number);
+  std::memcpy(member, &narrowed, sizeof narrowed);
+}
+/// The number of an enumerator, into an enum of so many bytes.
+void store(char* member, std::size_t bytes, std::int64_t number) {
+  auto* const as = bytes == 1   ? store_as<std::int8_t>
+                   : bytes == 2 ? store_as<std::int16_t>
+                   : bytes == 4 ? store_as<std::int32_t>
+                                : store_as<std::int64_t>;
+  as(member, number);
+}
+}  // namespace
+
+struct OptionTable::Member {
+  std::ptrdiff_t offset;
+  MemberType const* type;             ///< null: an enum
+  std::size_t bytes = 0;              ///< of the enum
+  std::int64_t fallback = 0;          ///< of the enum
+  std::vector<std::int64_t> numbers;  ///< behind the enum's words
+
+  void set(char* plugin, Option const& option, Value const& value) const {
+    if (type) return type->write(plugin + offset, value);
+    auto const& word = std::get<std::string>(value);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (option.choices[i] == word) store(plugin + offset, bytes, numbers[i]);
+  }
+};
+
+struct OptionTable::Entries {
+  std::vector<Option> options;
+  std::vector<Member> members;  ///< one an option
+};
+
+OptionTable::OptionTable() : entries_(std::make_unique<Entries>()) {}
+OptionTable::OptionTable(OptionTable const& other) : entries_(std::make_unique<Entries>(*other.entries_)) {}
+OptionTable::OptionTable(OptionTable&&) noexcept = default;
+OptionTable::~OptionTable() = default;
+
+std::vector<Option> const& OptionTable::options() const { return entries_->options; }
+
+void OptionTable::add(std::string_view name, std::string_view help, MemberType const& type, void const* member,
+                      std::ptrdiff_t offset) {
+  Option option{.name = std::string(name), .help = std::string(help), .kind = type.kind, .fallback = type.read(member)};
+  option.held = type.held;
+  entries_->options.push_back(std::move(option));
+  entries_->members.push_back({offset, &type});
+}
+
+void OptionTable::add_choice(std::string_view name, std::string_view help, std::size_t bytes, std::int64_t fallback,
+                             std::ptrdiff_t offset) {
+  entries_->options.push_back({.name = std::string(name), .help = std::string(help), .kind = Kind::text});
+  entries_->members.push_back({offset, nullptr, bytes, fallback});
+}
+void OptionTable::add_word(std::string_view word, std::int64_t value) {
+  Option& option = entries_->options.back();
+  Member& member = entries_->members.back();
+  option.choices.emplace_back(word);
+  member.numbers.push_back(value);
+  if (value == member.fallback) option.fallback = option.choices.back();
+}
+
+void OptionTable::tag(Range range) { entries_->options.back().range = range; }
+void OptionTable::tag(Unit unit) { entries_->options.back().unit = unit.name; }
+void OptionTable::tag(MayBeAuto meaning) { entries_->options.back().auto_meaning = meaning.meaning; }
+void OptionTable::tag(Required) { entries_->options.back().fallback.reset(); }
+
+void OptionTable::write(void* plugin, Options const& values) const {
+  for (std::size_t i = 0; i < entries_->options.size(); ++i) {
+    Option const& option = entries_->options[i];
+    auto const value = values.find(option.name);
+    if (value != values.end()) entries_->members[i].set(static_cast<char*>(plugin), option, value->second);
+  }
 }
 
 }  // namespace sextant::encoding

@@ -1,11 +1,14 @@
 // What a plugin lets a spec say: options with types, ranges, units and help, checked in one place.
 #pragma once
+#include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <initializer_list>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -76,117 +79,99 @@ struct Numbers {
   double operator[](int i) const { return value[i]; }
 };
 
+/// What an option may be bound to; an enum is bound by choice().
+template <class M>
+concept OptionMember = std::is_integral_v<M> || std::is_same_v<M, double> || std::is_same_v<M, std::optional<int>> ||
+    std::is_same_v<M, std::optional<double>> || std::is_same_v<M, Numbers> || std::is_same_v<M, Text>;
+
+/// How a member of one type becomes a value and is set to one.
+struct MemberType {
+  Kind kind;
+  Range held;  ///< as Option::held
+  Value (*read)(void const* member);
+  void (*write)(void* member, Value const& value);
+};
+/// Of an OptionMember; schema.cpp has them all.
+template <class M>
+MemberType const& member_type();
+
+/// Options, and where in a plugin's struct each stands. What does not depend on the struct is compiled here, once, and not
+/// with every plugin.
+class OptionTable {
+ public:
+  OptionTable();
+  OptionTable(OptionTable const&);
+  OptionTable(OptionTable&&) noexcept;
+  OptionTable& operator=(OptionTable const&) = delete;
+  ~OptionTable();
+
+  std::vector<Option> const& options() const;
+
+ protected:
+  /// `member` stands `offset` bytes into its struct and holds the default.
+  void add(std::string_view name, std::string_view help, MemberType const& type, void const* member,
+           std::ptrdiff_t offset);
+  /// An enum of so many bytes whose default is `fallback`; its words follow.
+  void add_choice(std::string_view name, std::string_view help, std::size_t bytes, std::int64_t fallback,
+                  std::ptrdiff_t offset);
+  void add_word(std::string_view word, std::int64_t value);
+  /// Of the option added last.
+  void tag(Range range);
+  void tag(Unit unit);
+  void tag(MayBeAuto meaning);
+  void tag(Required);
+
+  void write(void* plugin, Options const& values) const;
+
+ private:
+  struct Member;
+  struct Entries;
+  std::unique_ptr<Entries> entries_;
+};
+
 /// The options of one plugin, bound to the members of its struct.
 template <class P>
-class Schema {
+class Schema : public OptionTable {
  public:
-  template <class M, class... Tags>
-  Schema option(std::string name, M P::*member, std::string help, Tags... tags) && {
-    Option option{.name = std::move(name), .help = std::move(help), .fallback = read(P{}.*member)};
-    option.kind = kind_of<M>();
+  template <OptionMember M, class... Tags>
+  Schema option(std::string_view name, M P::*member, std::string_view help, Tags... tags) && {
     static_assert(!std::is_same_v<M, Text> || (std::is_same_v<Tags, MayBeAuto> || ...),
                   "an option that is free text says what holds where it is auto");
-    (apply(option, tags), ...);
-    if constexpr (std::is_same_v<M, std::optional<int>>)
-      option.held = held_in<int>();
-    else if constexpr (std::is_integral_v<M> && !std::is_same_v<M, bool>)
-      option.held = held_in<M>();
-    else if constexpr (std::is_same_v<M, Text>)
-      option.held = between(0, Text::capacity - 1);
-    add(std::move(option), [member](P& p, Value const& v) { write(p.*member, v); });
+    add(name, help, member_type<M>(), &(plain().*member), offset(member));
+    (tag(tags), ...);
     return std::move(*this);
   }
   /// An enum by name: .choice("layout", &Rope::layout, "which channels pair up", {{"half", Layout::half}, ...})
   template <class E, class... Tags>
-  Schema choice(std::string name, E P::*member, std::string help, std::vector<std::pair<std::string, E>> names,
-                Tags... tags) && {
-    Option option{.name = std::move(name), .help = std::move(help), .kind = Kind::text};
-    for (auto const& [word, value] : names) {
-      option.choices.push_back(word);
-      if (value == P{}.*member) option.fallback = word;
-    }
-    (apply(option, tags), ...);
-    add(std::move(option), [member, names = std::move(names)](P& p, Value const& v) {
-      for (auto const& [word, value] : names)
-        if (word == std::get<std::string>(v)) p.*member = value;
-    });
-    return std::move(*this);
+  Schema choice(std::string_view name, E P::*member, std::string_view help,
+                std::initializer_list<std::pair<char const*, E>> names, Tags... tags) && {
+    return std::move(*this).choice_of(name, member, help, names, tags...);
+  }
+  template <class E, class... Tags>
+  Schema choice(std::string_view name, E P::*member, std::string_view help,
+                std::vector<std::pair<std::string, E>> const& names, Tags... tags) && {
+    return std::move(*this).choice_of(name, member, help, names, tags...);
   }
 
-  std::vector<Option> const& options() const { return options_; }
   /// Values must have passed the options' accept(); absent ones keep the struct's defaults.
-  void set(P& plugin, Options const& values) const {
-    for (std::size_t i = 0; i < options_.size(); ++i)
-      if (auto it = values.find(options_[i].name); it != values.end()) setters_[i](plugin, it->second);
-  }
+  void set(P& plugin, Options const& values) const { write(&plugin, values); }
 
  private:
-  template <class M>
-  static constexpr Kind kind_of() {
-    if constexpr (std::is_same_v<M, bool>)
-      return Kind::boolean;
-    else if constexpr (std::is_integral_v<M> || std::is_same_v<M, std::optional<int>>)
-      return Kind::integer;
-    else if constexpr (std::is_same_v<M, double> || std::is_same_v<M, std::optional<double>>)
-      return Kind::number;
-    else if constexpr (std::is_same_v<M, Numbers>)
-      return Kind::numbers;
-    else if constexpr (std::is_same_v<M, Text>)
-      return Kind::text;
-    else
-      static_assert(!sizeof(M),
-                    "an option is a bool, int, double, optional of one, Numbers, Text, or an enum by choice()");
-  }
-  template <class Int>
-  static constexpr Range held_in() {
-    using Limits = std::numeric_limits<Int>;
-    return between(static_cast<double>(Limits::min()), static_cast<double>(Limits::max()));
+  static P const& plain() {
+    static P const defaults{};
+    return defaults;
   }
   template <class M>
-  static Value read(M const& m) {
-    if constexpr (std::is_same_v<M, bool> || std::is_same_v<M, double>)
-      return m;
-    else if constexpr (std::is_integral_v<M>)
-      return static_cast<std::int64_t>(m);
-    else if constexpr (std::is_same_v<M, Numbers>)
-      return std::vector<double>(m.value, m.value + m.count);
-    else if constexpr (std::is_same_v<M, Text>)
-      return m.empty() ? Value(Auto{}) : Value(m.text());
-    else if constexpr (std::is_same_v<M, std::optional<int>>)
-      return m ? Value(static_cast<std::int64_t>(*m)) : Value(Auto{});
-    else
-      return m ? Value(*m) : Value(Auto{});
+  static std::ptrdiff_t offset(M P::*member) {
+    return reinterpret_cast<char const*>(&(plain().*member)) - reinterpret_cast<char const*>(&plain());
   }
-  template <class M>
-  static void write(M& m, Value const& v) {
-    if constexpr (std::is_same_v<M, bool> || std::is_same_v<M, double>)
-      m = std::get<M>(v);
-    else if constexpr (std::is_integral_v<M>)
-      m = static_cast<M>(std::get<std::int64_t>(v));
-    else if constexpr (std::is_same_v<M, Numbers>) {
-      auto const& list = std::get<std::vector<double>>(v);
-      m.count = static_cast<int>(list.size());
-      for (int i = 0; i < m.count; ++i) m.value[i] = list[i];
-    } else if constexpr (std::is_same_v<M, Text>) {
-      m = {};
-      if (auto const* const words = std::get_if<std::string>(&v)) words->copy(m.value, Text::capacity - 1);
-    } else if (std::holds_alternative<Auto>(v))
-      m.reset();
-    else if constexpr (std::is_same_v<M, std::optional<int>>)
-      m = static_cast<int>(std::get<std::int64_t>(v));
-    else
-      m = std::get<double>(v);
+  template <class E, class Names, class... Tags>
+  Schema choice_of(std::string_view name, E P::*member, std::string_view help, Names const& names, Tags... tags) && {
+    add_choice(name, help, sizeof(E), static_cast<std::int64_t>(plain().*member), offset(member));
+    for (auto const& [word, value] : names) add_word(word, static_cast<std::int64_t>(value));
+    (tag(tags), ...);
+    return std::move(*this);
   }
-  static void apply(Option& o, Range range) { o.range = range; }
-  static void apply(Option& o, Unit unit) { o.unit = unit.name; }
-  static void apply(Option& o, MayBeAuto meaning) { o.auto_meaning = meaning.meaning; }
-  static void apply(Option& o, Required) { o.fallback.reset(); }
-  void add(Option option, std::function<void(P&, Value const&)> setter) {
-    options_.push_back(std::move(option));
-    setters_.push_back(std::move(setter));
-  }
-  std::vector<Option> options_;
-  std::vector<std::function<void(P&, Value const&)>> setters_;
 };
 
 }  // namespace sextant::encoding

@@ -34,15 +34,7 @@ class Draw {
   /// Uniform in [0, n).
   int below(int n) { return static_cast<int>(stream_.below(n, next_++, example_)); }
   /// `count` distinct numbers of [0, n), in random order. Throws Error when count > n.
-  std::vector<int> distinct(int count, int n) {
-    expect(count <= n, "draw: ", count, " distinct numbers of ", n, " asked for");
-    std::vector<int> all(static_cast<std::size_t>(n));
-    std::iota(all.begin(), all.end(), 0);
-    for (int i = 0; i < count; ++i)
-      std::swap(all[static_cast<std::size_t>(i)], all[static_cast<std::size_t>(i + below(n - i))]);
-    all.resize(static_cast<std::size_t>(count));
-    return all;
-  }
+  std::vector<int> distinct(int count, int n);
   /// Where in the row something is told, as a share of what can come before it, 0 to 1: given, or drawn.
   double depth() { return depth_ ? *depth_ : stream_.uniform(next_++, example_); }
   /// One of the places 0 .. places - 1 that depth() stands for.
@@ -88,7 +80,7 @@ Schema<P> task_schema() {
 /// A task with its options.
 class Task {
  public:
-  virtual ~Task() = default;
+  virtual ~Task();
   virtual int vocabulary() const = 0;
   /// Throws Error where there is no example of that length.
   virtual int row_length(int length) const = 0;
@@ -107,14 +99,7 @@ class Task {
 
  protected:
   /// Throws Error unless it is two whole numbers that do not fall.
-  void set_lengths(Numbers const& lengths) {
-    bool const two = lengths.count == 2 && lengths[0] == std::floor(lengths[0]) &&
-                     lengths[1] == std::floor(lengths[1]) && lengths[0] <= lengths[1] && lengths[1] < 1 << 20;
-    expect(two, "lengths are ", std::vector<double>(lengths.value, lengths.value + lengths.count),
-           ", expected two whole numbers, the shortest and the longest, as in [8, 32]");
-    shortest_ = static_cast<int>(lengths[0]);
-    longest_ = static_cast<int>(lengths[1]);
-  }
+  void set_lengths(Numbers const& lengths);
 
  private:
   friend class Registry;
