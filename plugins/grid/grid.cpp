@@ -46,8 +46,8 @@ struct Grid : ByLengths {
                 MayBeAuto{"those of a side"});
   }
   static std::vector<Example> examples() {
-    auto const of = [](char const* relation, double shortest, Options more = {}) {
-      more["relation"] = std::string(relation);
+    auto const of = [](char const* asks, double shortest, Options more = {}) {
+      more["relation"] = std::string(asks);
       more["lengths"] = std::vector<double>{shortest, 7};
       return Example{more, {}};
     };

@@ -3,6 +3,7 @@
 
 #include <sextant/base/file.hpp>
 #include <sextant/encoding/encoding.hpp>
+#include <sextant/encoding/plugin_abi.hpp>
 #include <sextant/encoding/registry.hpp>
 
 #include <catch2/catch_all.hpp>
@@ -140,7 +141,8 @@ TEST_CASE("registry: broken files are refused with path and reason, and never hi
              ContainsSubstring("the loader refused it") && ContainsSubstring("invalid ELF header"));
   CHECK_THAT(reasons["b_newer.so"], ContainsSubstring("speaks plugin API 99, this sextant speaks ") &&
                                         ContainsSubstring("rebuild the plugin against the installed headers"));
-  CHECK_THAT(reasons["c_compiler.so"], ContainsSubstring("was built with compiler clang 99, this sextant with g++"));
+  CHECK_THAT(reasons["c_compiler.so"],
+             ContainsSubstring("was built with compiler clang 99, this sextant with " SEXTANT_COMPILER));
   CHECK_THAT(reasons["d_kokkos.so"], ContainsSubstring("was built with Kokkos 1, this sextant with"));
   CHECK_THAT(reasons["e_not_ours.so"], ContainsSubstring("not a Sextant plugin"));
   CHECK_THAT(reasons["f_symbol.so"], ContainsSubstring("undefined symbol"));

@@ -154,14 +154,16 @@ TEST_CASE(
     std::string relation;
     int canvas, steps, asked;
   };
-  for (auto const& [relation, canvas, steps, asked] :
+  for (Case const& of :
        {Case{"above", 0, 1, 99}, {"above", 11, 2, 1}, {"knight", 8, 1, 2}, {"column", 8, 1, 1}, {"row", 0, 1, 2}}) {
-    INFO(relation);
-    encoding::Options options{{"relation", relation}, {"steps", std::int64_t{steps}}, {"asked", std::int64_t{asked}}};
-    if (canvas > 0) options["canvas"] = std::int64_t{canvas};
+    INFO(of.relation);
+    encoding::Options options{
+        {"relation", of.relation}, {"steps", std::int64_t{of.steps}}, {"asked", std::int64_t{of.asked}}};
+    if (of.canvas > 0) options["canvas"] = std::int64_t{of.canvas};
     auto const task = task_of("grid", 3, 7, options);
     std::set<std::size_t> sides;
     each_example(*task, [&](encoding::Row const& row) {
+      auto const& [relation, canvas, steps, asked] = of;
       // What the positions alone say: cells by number, and answers by the number that they share with their cell.
       REQUIRE(row.positions.size() == row.tokens.size());
       std::vector<std::pair<int, int>> cells;  // position, symbol or -1

@@ -14,7 +14,7 @@ TEST_CASE("tokenizer.json: spaces first, numbers together, cuts at strings and s
           "[tokens][oracle]") {
   auto const& strings = hard_strings();
   for (auto const& [name, one] : expected_ids().at("other").items()) {
-    Tokenizer const tokenizer(tiny_json([&](Json& json) { json["pre_tokenizer"] = one["pre_tokenizer"]; }));
+    Tokenizer const tokenizer(tiny_json([&one = one](Json& json) { json["pre_tokenizer"] = one["pre_tokenizer"]; }));
     for (std::size_t i = 0; i < strings.size(); ++i) {
       INFO(name << ", string " << i << ": " << strings[i].substr(0, 60));
       CHECK(tokenizer.encode(strings[i]).ids == one["text"][i].get<Ids>());

@@ -36,7 +36,7 @@ std::string random_bytes(std::mt19937& draw, std::size_t size, bool text_like) {
 TEST_CASE("tokenizer.json: every pre-tokenizer gives Hugging Face's ids on all hard strings", "[tokens][oracle]") {
   for (auto const& [name, one] : expected_ids().at("tiny").items()) {
     INFO("pre-tokenizer " << name);
-    Tokenizer const tokenizer(tiny_json([&](auto& json) {
+    Tokenizer const tokenizer(tiny_json([&one = one](auto& json) {
       json["pre_tokenizer"] = one["pre_tokenizer"];
       json["model"]["ignore_merges"] = one["ignore_merges"];
     }));

@@ -77,7 +77,7 @@ std::vector<spec::Arm> claimable(results::Group const& study, std::string const&
       if (!group.find_array("window")) continue;
       view.evaluations.push_back(name);
       auto const known = std::find_if(out.setting.evaluate.begin(), out.setting.evaluate.end(),
-                                      [&](auto const& each) { return each.name == name; });
+                                      [&, &name = name](auto const& each) { return each.name == name; });
       if (known == out.setting.evaluate.end()) out.setting.evaluate.push_back(evaluation(name, group));
     }
     out.views.push_back(std::move(view));

@@ -66,17 +66,30 @@ SEXTANT_INLINE void unroll(F&& f) {
 }
 
 namespace detail {
+template <int... L>
+using Lanes = std::integer_sequence<int, L...>;
+
+/// The lanes of a and b that L names; b's are counted on from a's.
+template <class V, int... L>
+SEXTANT_INLINE V shuffled(V a, V b, Lanes<L...>) {
+#if defined(__CUDACC__)  // nvcc spoils a pack among that function's arguments, and its host compiler here is GCC
+  using T = std::decay_t<decltype(a[0])>;
+  return __builtin_shuffle(a, b, typename VectorOf<T>::Bits{L...});
+#else
+  return __builtin_shufflevector(a, b, L...);
+#endif
+}
 template <int S, class V, int... I>
-SEXTANT_INLINE V exchange(V a, std::integer_sequence<int, I...>) {  // lane i takes lane i ^ S
-  return __builtin_shufflevector(a, a, (I ^ S)...);
+SEXTANT_INLINE V exchange(V a, Lanes<I...>) {  // lane i takes lane i ^ S
+  return shuffled(a, a, Lanes<(I ^ S)...>{});
 }
 // Lanes with bit S clear stay a's and the others take b's lane i ^ S; the mirror image when High.
 template <int S, bool High, int W, class V, int... I>
-SEXTANT_INLINE V interleave(V a, V b, std::integer_sequence<int, I...>) {
+SEXTANT_INLINE V interleave(V a, V b, Lanes<I...>) {
   if constexpr (High)
-    return __builtin_shufflevector(a, b, ((I & S) ? W + I : (I ^ S))...);
+    return shuffled(a, b, Lanes<((I & S) ? W + I : (I ^ S))...>{});
   else
-    return __builtin_shufflevector(a, b, ((I & S) ? W + (I ^ S) : I)...);
+    return shuffled(a, b, Lanes<((I & S) ? W + (I ^ S) : I)...>{});
 }
 template <class T, int S>
 SEXTANT_INLINE void transpose_stage(Vec<T> (&x)[width<T>]) {

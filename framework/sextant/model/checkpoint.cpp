@@ -14,10 +14,14 @@ constexpr char const* dtype_of() {
   return std::is_same_v<T, float> ? "F32" : "F64";
 }
 
+// Memory of the host alone: a mirror's type would say that of both sides, where there is a device.
+template <class T>
+using HostView = Kokkos::View<T*, Kokkos::LayoutRight, Kokkos::HostSpace>;
+
 // An arena on the host, and its slices as tensors with a prefix to their names.
 template <class T>
 struct HostArena {
-  typename View1<T>::HostMirror data;
+  HostView<T> data;
   explicit HostArena(View1<T> const& arena) : data(Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), arena)) {}
 
   void list(Layout const& layout, std::string const& prefix, std::vector<TensorBytes>& out) const {
@@ -30,8 +34,8 @@ struct HostArena {
 
 // The slices of one arena, read from the file. Throws before anything of the model is touched.
 template <class T>
-typename View1<T>::HostMirror read_arena(Safetensors const& file, Layout const& layout, std::string const& prefix) {
-  typename View1<T>::HostMirror out("sextant::read", layout.size());
+HostView<T> read_arena(Safetensors const& file, Layout const& layout, std::string const& prefix) {
+  HostView<T> out("sextant::read", layout.size());
   for (auto const& slice : layout.slices()) {
     TensorBytes const& tensor = file.find(prefix + slice.name, dtype_of<T>(), slice.shape);
     std::memcpy(out.data() + slice.offset, tensor.bytes.data(), tensor.bytes.size());

@@ -126,7 +126,7 @@ std::vector<LearningRow> learning_of(StudyView const& study, std::string const& 
   std::string lessons;
   for (auto const& run : study.runs)
     if (Arm{run.encoding, run.scaling}.label() == baseline) lessons = run.lessons;
-  auto const curves = [&](Arm const& arm) { return curves_of(study, arm, lessons, first, width); };
+  auto const curves = [&, first = first](Arm const& arm) { return curves_of(study, arm, lessons, first, width); };
   Curves base;
   for (auto const& arm : arms_of(study))
     if (arm.label() == baseline) base = curves(arm);
