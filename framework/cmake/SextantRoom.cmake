@@ -17,7 +17,7 @@ set(sextant_rooms_apart kernels encoding model)
 # A target's files compiled `SEXTANT_BATCH` at a time: most of what a file costs is the headers and the standard library's
 # templates that its neighbours need too. Names in unnamed namespaces are then one set for all files of a batch.
 function(sextant_batch target)
-  if(SEXTANT_BATCH GREATER 1 AND NOT SEXTANT_DEVICE)
+  if(SEXTANT_BATCH GREATER 1)
     set(size ${SEXTANT_BATCH})
     if(target MATCHES "cli_objects")  # CLI11's templates cost more than all that a batch of commands adds to them
       math(EXPR size "2 * ${size}")

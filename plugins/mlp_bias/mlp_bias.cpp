@@ -33,8 +33,10 @@ struct MlpBias {
   using Weights = WeightArray<T>;
   bool shared_by_heads() const { return true; }
   // [width] W_1, [width] b_1, then a layer each: [width, width] W, [width] b; then a head each: [width] w, c
-  int first_of_layer(int layer) const { return layer == 0 ? 0 : 2 * width + (layer - 1) * width * (width + 1); }
-  int first_of_head(int head) const { return first_of_layer(layers) + head * (width + 1); }
+  KOKKOS_FUNCTION int first_of_layer(int layer) const {
+    return layer == 0 ? 0 : 2 * width + (layer - 1) * width * (width + 1);
+  }
+  KOKKOS_FUNCTION int first_of_head(int head) const { return first_of_layer(layers) + head * (width + 1); }
   int weight_count(Shape const& shape) const { return first_of_head(shape.heads); }
   /// Uniform within 1 / sqrt(inputs), weights and biases alike: kinks spread over the offsets that are common.
   double init(int, int n, Shape const&, Stream const& stream) const {

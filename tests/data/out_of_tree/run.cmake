@@ -1,5 +1,5 @@
-# Installs the build BUILD, lets the installed program write a plugin of every kind, builds each as a stranger would, holds it to its
-# claims and validates its study. Everything happens below SCRATCH.
+# Installs the build BUILD, lets the installed program write a plugin of every kind, builds each as a stranger with the compiler
+# COMPILER would, holds it to its claims and validates its study. Everything happens below SCRATCH.
 function(step)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
   if(NOT status EQUAL 0)
@@ -13,7 +13,7 @@ step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${SCRATCH}/prefix)
 set(sextant ${SCRATCH}/prefix/bin/sextant)
 foreach(kind bias rotary scaling)
   step(${sextant} plugin new my_${kind} --kind ${kind} -o ${SCRATCH}/${kind})
-  step(${SCRATCH}/${kind}/check.sh -G Ninja -DSextant_ROOT=${SCRATCH}/prefix)
+  step(${SCRATCH}/${kind}/check.sh -G Ninja -DSextant_ROOT=${SCRATCH}/prefix -DCMAKE_CXX_COMPILER=${COMPILER})
   if(NOT out MATCHES "gradient|frequenc")
     message(FATAL_ERROR "check.sh of a ${kind} says nothing about gradients or frequencies:\n${out}")
   endif()
