@@ -1,4 +1,5 @@
 #include <sextant/encoding/bias_adapter.hpp>
+#include <sextant/kernels/blocks_of.hpp>
 
 namespace sextant::encoding {
 
@@ -99,7 +100,7 @@ void FormulaBias<T>::tabulate(Exec const& exec) {
     T* row = table_.data() + h * width;
     std::int64_t const entries = static_cast<std::int64_t>(width);
     Kokkos::parallel_for(
-        "sextant::bias_table", Kokkos::RangePolicy<HostExec>(host_side(exec), 0, (entries + chunk - 1) / chunk),
+        "sextant::bias_table", Kokkos::RangePolicy<HostExec>(host_side(exec), 0, kernels::blocks_of(entries, chunk)),
         [=, this](std::int64_t c) {
           std::int64_t const begin = c * chunk, end = std::min(begin + chunk, entries);
           double value[chunk];
@@ -143,8 +144,7 @@ template <class T>
 template <class F>
 void FormulaBias<T>::over_offsets(kernels::Tile<T> const& tile, F&& f) const {
   double const* const key = tile.key_position;
-  bool run = true;
-  for (int c = 1; c < tile.cols; ++c) run &= key[c] - key[c - 1] == 1.0;
+  bool const run = kernels::is_run(key, tile.cols);
   for (int r = 0; r < tile.rows; ++r) {
     double const to_index = table_most_ - tile.query_position[r];
     if (run) {

@@ -2,6 +2,7 @@
 #include <sextant/base/error.hpp>
 #include <sextant/base/launch.hpp>
 #include <sextant/encoding/binding_state.hpp>
+#include <sextant/kernels/blocks_of.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -81,7 +82,7 @@ void Binding<T>::embed_backward(Exec const& exec, View2<T> const& grad) {
       auto const out = s.gradients[s.owners[0][t].table];
       constexpr int block = 16;  // channels; tokens in order inside each, so repeated positions sum in a fixed order
       Kokkos::parallel_for("sextant::embed_backward",
-                           Kokkos::RangePolicy<HostExec>(host_side(exec), 0, (width + block - 1) / block),
+                           Kokkos::RangePolicy<HostExec>(host_side(exec), 0, kernels::blocks_of(width, block)),
                            [=](std::int64_t n) {
                              int const end = std::min<int>(width, static_cast<int>(n + 1) * block);
                              for (std::size_t token = 0; token < grad.extent(0); ++token) {

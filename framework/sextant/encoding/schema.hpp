@@ -133,8 +133,10 @@ class OptionTable {
 template <class P>
 class Schema : public OptionTable {
  public:
-  template <OptionMember M, class... Tags>
+  template <class M, class... Tags>
   Schema option(std::string_view name, M P::*member, std::string_view help, Tags... tags) && {
+    static_assert(OptionMember<M>,
+                  "an option is a bool, int, double, optional of one, Numbers, Text, or an enum by choice()");
     static_assert(!std::is_same_v<M, Text> || (std::is_same_v<Tags, MayBeAuto> || ...),
                   "an option that is free text says what holds where it is auto");
     add(name, help, member_type<M>(), &(plain().*member), offset(member));

@@ -26,10 +26,7 @@ class HeadChain {
   Way way(int col) const {
     if (way_ != Way::table) return way_;
     if (col + chunk > p_.key_len) return Way::calls;
-    double const* const position = p_.key_position.at(b_, col);
-    bool run = true;
-    for (int j = 1; j < chunk; ++j) run &= position[j] - position[j - 1] == 1.0;
-    return run ? Way::table : Way::calls;
+    return is_run(p_.key_position.at(b_, col), chunk) ? Way::table : Way::calls;
   }
 
   /// What the table adds to rows [row, row + rows) against the chunk at `col`; rows up to R repeat the last.

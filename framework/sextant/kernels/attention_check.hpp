@@ -2,6 +2,7 @@
 #pragma once
 #include <sextant/kernels/attention.hpp>
 #include <sextant/kernels/attention_problem.hpp>
+#include <sextant/kernels/view_rows.hpp>
 
 namespace sextant::kernels::host {
 
@@ -23,11 +24,7 @@ void check_backward(AttentionInput<T> const& in, View3<T> const& log_sum_exp, Re
 template <class T>
 Problem<T> problem_of(AttentionInput<T> const& in, View3<T> const& log_sum_exp);
 
-template <class T>
-Rows<T> rows_of(Heads<T> const& view) {
-  return {view.data(), static_cast<std::ptrdiff_t>(view.stride(0)), static_cast<std::ptrdiff_t>(view.stride(1)),
-          static_cast<std::ptrdiff_t>(view.stride(2))};
-}
+using kernels::rows_of;
 
 template <class T>
 Gradients<T> gradients_of(Results<T> const& r) {

@@ -202,7 +202,7 @@ void decode(Problem<T> const& p, Rows<T> const& out, Workshop const& shop) {
   MaskRow const lengths({p.mask.causal, p.mask.window, nullptr, nullptr}, 0, p.query_len, p.key_len);
   Span const hull = lengths.keys(0, p.query_len);
   int const first = hull.begin / split_keys;
-  int const splits = std::max(0, (hull.end + split_keys - 1) / split_keys - first);
+  int const splits = std::max(0, blocks_of(hull.end, split_keys) - first);
   Partial<T> partial{p.group() * p.query_len, round_up(p.value_dim, width<T>), splits, nullptr};
   std::int64_t const pairs = std::int64_t(p.batch) * p.kv_heads;
   shop.shared->reserve(static_cast<std::size_t>(pairs * splits * partial.rows * partial.row_size()) * sizeof(T));

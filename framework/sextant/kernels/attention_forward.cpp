@@ -22,12 +22,12 @@ template <class X, class T>
 void forward_of(Problem<T> const& p, Rows<T> const& out, Workshop const& shop) {
   MaskRow const lengths({p.mask.causal, p.mask.window, nullptr, nullptr}, 0, p.query_len, p.key_len);
   Span const hull = lengths.keys(0, p.query_len);
-  int const first = hull.begin / chunk, last = std::max(first, (hull.end + chunk - 1) / chunk);
+  int const first = hull.begin / chunk, last = std::max(first, blocks_of(hull.end, chunk));
   Packed<X> packed{first, last - first, operands<X>(p.head_dim), round_up(p.value_dim, width<T>), nullptr};
 
   std::int64_t const pairs = std::int64_t(p.batch) * p.kv_heads, pair_size = packed.chunks * packed.chunk_size();
   std::int64_t const pair_bytes = std::max<std::int64_t>(1, pair_size * std::int64_t(sizeof(X)));
-  int const blocks = (p.query_len + block - 1) / block;
+  int const blocks = blocks_of(p.query_len, block);
   std::size_t const scratch = ForwardBlock<T, X>::scratch(p, packed);
   auto const own = [&](int worker) { return Cursor((*shop.own)[static_cast<std::size_t>(worker)].data()); };
 

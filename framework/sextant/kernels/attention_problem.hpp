@@ -3,6 +3,7 @@
 #pragma once
 #include <sextant/base/function.hpp>
 #include <sextant/kernels/attention_mask.hpp>
+#include <sextant/kernels/blocks_of.hpp>
 #include <sextant/kernels/cursor.hpp>
 #include <sextant/kernels/precision.hpp>
 #include <sextant/kernels/rows.hpp>

@@ -7,7 +7,7 @@ namespace sextant::kernels::host {
 template <class T>
 HeadStrip<T>::HeadStrip(Problem<T> const& p, int rows, Cursor& memory)
     : p_(p), stride_(round_up(p.key_len, chunk) + 64 / static_cast<int>(sizeof(T))), notes_size_(rows * stride_) {
-  int const chunks = (p.key_len + chunk - 1) / chunk;
+  int const chunks = blocks_of(p.key_len, chunk);
   std::int64_t notes = 0;
   for (auto const* link : p.links) notes += link->notes();
   logit_ = memory.take<T>(notes_size_);
@@ -80,7 +80,7 @@ void HeadStrip<T>::plan(MaskRow const& mask) {
 template <class T>
 template <class F>
 void HeadStrip<T>::for_runs(F&& f) const {
-  int const chunks = (cols_ + chunk - 1) / chunk;
+  int const chunks = blocks_of(cols_, chunk);
   for (int c = 0, n; c < chunks; c += n) {
     n = 1;
     Chunk const& first = chunk_[c];

@@ -62,7 +62,7 @@ class HeadStrip {
 
   template <class F>
   void for_stretches(int limit, F&& f) const {
-    int const chunks = (cols_ + chunk - 1) / chunk;
+    int const chunks = blocks_of(cols_, chunk);
     for (int c = 0, n; c < chunks; c += n) {
       n = 1;
       if (!chunk_[c].seen) continue;

@@ -114,7 +114,7 @@ class Waves {
   Problem<T> const& problem() const { return p_; }
 
   void run(std::vector<StripForward<T>>& workers) {
-    int const rows = workers[0].most_rows(), blocks = (p_.query_len + rows - 1) / rows;
+    int const rows = workers[0].most_rows(), blocks = blocks_of(p_.query_len, rows);
     int const lanes = p_.group() * kv_heads_ / heads_at_once(p_);  // of a unit
     for (std::int64_t first = 0; first < units_; first += wave_) {
       std::int64_t const count = std::min(wave_, units_ - first);

@@ -59,13 +59,6 @@ struct TableChain {
       team.team_barrier();
     }
   }
-
- private:
-  KOKKOS_FUNCTION static bool is_run(double const* position, int count) {
-    for (int i = 1; i < count; ++i)
-      if (position[i] - position[i - 1] != 1.0) return false;
-    return true;
-  }
 };
 
 /// The virtual chain of the host kernel, one thread of a team at a time: for host spaces.

@@ -1,5 +1,5 @@
 #include <sextant/kernels/few_rows.hpp>
-#include <sextant/kernels/simd.hpp>
+#include <sextant/kernels/simd_block.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -75,8 +75,7 @@ void multiply(T const* a, B const* b, std::ptrdiff_t b_stride, int cols, int ter
 
 template <class T>
 int row_length(int terms) {
-  constexpr int step = 2 * width<T>;
-  return (terms + step - 1) / step * step;
+  return simd::round_up(terms, 2 * width<T>);
 }
 template <class T>
 void lay_out(T const* x, int terms, T* to) {
@@ -94,10 +93,7 @@ void lay_out_rounded(float const* x, int terms, float* to) {
 template <class T, class B>
 void product(int rows, T const* a, B const* b, std::ptrdiff_t b_stride, int cols, int terms, T* c,
              std::ptrdiff_t c_stride) {
-  using Multiply = void(T const*, B const*, std::ptrdiff_t, int, int, T*, std::ptrdiff_t);
-  static constexpr Multiply* by_rows[] = {multiply<1, T, B>, multiply<2, T, B>, multiply<3, T, B>,
-                                          multiply<4, T, B>, multiply<5, T, B>, multiply<6, T, B>};
-  by_rows[rows - 1](a, b, b_stride, cols, terms, c, c_stride);
+  simd::up_to<few_rows>(rows, [&](auto count) { multiply<count>(a, b, b_stride, cols, terms, c, c_stride); });
 }
 
 template int row_length<float>(int);

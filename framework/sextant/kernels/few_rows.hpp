@@ -4,6 +4,13 @@
 
 #include <cstddef>
 
+namespace sextant::kernels {
+
+/// Rows up to which matmul_few is faster than matmul: it reads b once, where it lies.
+inline constexpr int few_rows = 6;
+
+}  // namespace sextant::kernels
+
 namespace sextant::kernels::few {
 
 /// Numbers of type T that one row of `terms` takes once it is laid out: whole pairs of vectors.

@@ -2,6 +2,7 @@
 #pragma once
 #include <sextant/base/bfloat16.hpp>
 #include <sextant/base/kokkos.hpp>
+#include <sextant/kernels/few_rows.hpp>
 #include <sextant/kernels/matmul_operands.hpp>
 #include <sextant/kernels/precision.hpp>
 
@@ -27,9 +28,6 @@ Matrix<T> as_matrix(T* data, int rows, int cols) {
 template <class T>
 void matmul(Exec const& exec, Matrix<T const> const& a, Op op_a, Matrix<T const> const& b, Op op_b, Matrix<T> const& c,
             Into into = Into::overwrite);
-
-/// Rows up to which matmul_few is the faster of the two: it reads b once, where it lies.
-inline constexpr int few_rows = 6;
 
 /// c = a b^T for at most few_rows rows of a, as a token decoded alone has: bound by reading b. Sums run in other order than
 /// matmul's, the same for every row and any number of rows and threads.

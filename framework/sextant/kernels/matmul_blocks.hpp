@@ -1,7 +1,6 @@
 // How a matrix product is cut into calls of one thread: blocks that the shapes alone decide, whatever multiplies them.
 #pragma once
 #include <sextant/base/error.hpp>
-#include <sextant/kernels/few_rows.hpp>
 #include <sextant/kernels/matmul.hpp>
 #include <sextant/kernels/row_math.hpp>
 

@@ -3,6 +3,7 @@
 #include <sextant/kernels/rotate.hpp>
 #include <sextant/kernels/rotate_past_cache.hpp>
 #include <sextant/kernels/rotate_rows.hpp>
+#include <sextant/kernels/view_rows.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -43,12 +44,7 @@ KOKKOS_INLINE_FUNCTION void turn_row(Turn<T> const& turn, int b, int h, int i, T
 }
 
 template <class T>
-Rows<T> rows_of(Heads<T> const& x) {
-  return {x.data(), static_cast<std::ptrdiff_t>(x.stride(0)), static_cast<std::ptrdiff_t>(x.stride(1)),
-          static_cast<std::ptrdiff_t>(x.stride(2))};
-}
-template <class T>
-Rows<T const> rows_of(View3<T> const& angles, RotationTable<T> const& table) {
+Rows<T const> angle_rows(View3<T> const& angles, RotationTable<T> const& table) {
   auto const set = static_cast<std::ptrdiff_t>(angles.stride(0));
   return {angles.data(), set * (table.set(1, 0) - table.set(0, 0)), set * (table.set(0, 1) - table.set(0, 0)),
           static_cast<std::ptrdiff_t>(angles.stride(1))};
@@ -63,8 +59,8 @@ Turn<T> turn_of(Heads<T const> const& x, Heads<T> const& to, RotationTable<T> co
          " tokens, x has ", x.extent_int(2));
   return {.from = rows_of(x),
           .to = rows_of(to),
-          .cos = rows_of(table.cos, table),
-          .sin = rows_of(table.sin, table),
+          .cos = angle_rows(table.cos, table),
+          .sin = angle_rows(table.sin, table),
           .head_begin = span.head_begin,
           .head_end = span.head_begin + span.heads,
           .channel_begin = span.channel_begin,

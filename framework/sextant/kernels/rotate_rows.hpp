@@ -1,6 +1,7 @@
 // What the ways to rotate share: a turn as plain pointers, the arithmetic of a pair, and the order of rows. Nothing here knows
 // Kokkos, so that files for the CPU's vectors compile without it.
 #pragma once
+#include <sextant/kernels/blocks_of.hpp>
 #include <sextant/kernels/rows.hpp>
 
 #include <algorithm>
@@ -32,7 +33,6 @@ SEXTANT_FUNCTION inline void turn_pair(V a, V b, V cosine, V sine, To& to_a, To&
 class RowOrder {
   static constexpr int side_by_side = 4, stretch = 32;
   int len_, begin_, end_, group_, groups_, stretches_, batch_;
-  static int parts(int n, int size) { return (n + size - 1) / size; }
 
  public:
   template <class T>
@@ -41,8 +41,8 @@ class RowOrder {
     bool const heads_apart = x.head > x.row;  // [batch, heads, len, dim], not [batch, len, heads, dim]
     int const heads = end_ - begin_;
     group_ = std::max(1, heads_apart ? std::min(heads, side_by_side) : heads);
-    groups_ = parts(heads, group_);
-    stretches_ = parts(len_, stretch);
+    groups_ = blocks_of(heads, group_);
+    stretches_ = blocks_of(len_, stretch);
   }
   std::int64_t tasks() const { return std::int64_t(batch_) * groups_ * stretches_; }
   std::int64_t task_rows() const { return std::int64_t(group_) * std::min(len_, stretch); }

@@ -2,6 +2,7 @@
 // branches. The order of every sum is a function of the row's length alone.
 #pragma once
 #include <sextant/base/kokkos.hpp>
+#include <sextant/kernels/blocks_of.hpp>
 
 #include <bit>
 #include <cmath>
@@ -64,11 +65,6 @@ KOKKOS_INLINE_FUNCTION double row_exp(double x) { return ::exp(x); }
 template <class T>
 KOKKOS_INLINE_FUNCTION T sigmoid(T x) {
   return T(1) / (T(1) + row_exp(-x));
-}
-
-/// Blocks of `size` that cover n things.
-KOKKOS_INLINE_FUNCTION int blocks_of(std::int64_t n, std::int64_t size) {
-  return static_cast<int>((n + size - 1) / size);
 }
 
 }  // namespace sextant::kernels

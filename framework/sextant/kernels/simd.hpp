@@ -65,6 +65,17 @@ SEXTANT_INLINE void unroll(F&& f) {
   (std::make_integer_sequence<int, N>{});
 }
 
+/// f(n) with n = min(count, N) as a compile-time constant, count >= 1.
+template <int N, class F>
+SEXTANT_INLINE void up_to(int count, F&& f) {
+  if constexpr (N == 1)
+    f(std::integral_constant<int, 1>{});
+  else if (count >= N)
+    f(std::integral_constant<int, N>{});
+  else
+    up_to<N - 1>(count, f);
+}
+
 namespace detail {
 template <int... L>
 using Lanes = std::integer_sequence<int, L...>;
@@ -129,6 +140,27 @@ SEXTANT_INLINE void transpose(Vec<T> (&x)[width<T>]) {
   if constexpr (width < T >> 2) detail::transpose_stage<T, 2>(x);
   if constexpr (width < T >> 4) detail::transpose_stage<T, 4>(x);
   if constexpr (width < T >> 8) detail::transpose_stage<T, 8>(x);
+}
+
+/// The even lanes of the two vectors in a, the odd ones in b; join_pairs undoes it.
+template <class T>
+SEXTANT_INLINE void split_pairs(Vec<T>& a, Vec<T>& b) {
+  [&]<int... I>(detail::Lanes<I...>) SEXTANT_INLINE_LAMBDA {
+    Vec<T> const even = detail::shuffled(a, b, detail::Lanes<(2 * I)...>{});
+    b = detail::shuffled(a, b, detail::Lanes<(2 * I + 1)...>{});
+    a = even;
+  }
+  (std::make_integer_sequence<int, width<T>>{});
+}
+template <class T>
+SEXTANT_INLINE void join_pairs(Vec<T>& a, Vec<T>& b) {
+  constexpr int W = width<T>;
+  [&]<int... I>(detail::Lanes<I...>) SEXTANT_INLINE_LAMBDA {
+    Vec<T> const low = detail::shuffled(a, b, detail::Lanes<(I % 2 * W + I / 2)...>{});
+    b = detail::shuffled(a, b, detail::Lanes<(I % 2 * W + W / 2 + I / 2)...>{});
+    a = low;
+  }
+  (std::make_integer_sequence<int, W>{});
 }
 
 /// Lane i holds the sum of the lanes of x[i].

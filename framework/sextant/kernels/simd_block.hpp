@@ -21,12 +21,7 @@ constexpr int round_up(int n, int step) { return (n + step - 1) / step * step; }
 /// f(V) with V = min(vectors, block_vectors) as a compile-time constant, vectors >= 1.
 template <int V = block_vectors, class F>
 SEXTANT_INLINE void with_vectors(int vectors, F&& f) {
-  if constexpr (V == 1)
-    f(std::integral_constant<int, 1>{});
-  else if (vectors >= V)
-    f(std::integral_constant<int, V>{});
-  else
-    with_vectors<V - 1>(vectors, f);
+  up_to<V>(vectors, f);
 }
 
 /// x[r][v] += sum over k < depth of a[r * row + k * step] * b[k * b_stride + v * width ...], in the order of k.

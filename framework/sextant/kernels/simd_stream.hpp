@@ -32,25 +32,4 @@ SEXTANT_INLINE void end_stream() {
 #endif
 }
 
-/// The even lanes of the two vectors in a, the odd ones in b; join_pairs undoes it.
-template <class T>
-SEXTANT_INLINE void split_pairs(Vec<T>& a, Vec<T>& b) {
-  [&]<int... I>(std::integer_sequence<int, I...>) SEXTANT_INLINE_LAMBDA {
-    Vec<T> const even = __builtin_shufflevector(a, b, (2 * I)...);
-    b = __builtin_shufflevector(a, b, (2 * I + 1)...);
-    a = even;
-  }
-  (std::make_integer_sequence<int, width<T>>{});
-}
-template <class T>
-SEXTANT_INLINE void join_pairs(Vec<T>& a, Vec<T>& b) {
-  constexpr int W = width<T>;
-  [&]<int... I>(std::integer_sequence<int, I...>) SEXTANT_INLINE_LAMBDA {
-    Vec<T> const low = __builtin_shufflevector(a, b, (I % 2 * W + I / 2)...);
-    b = __builtin_shufflevector(a, b, (I % 2 * W + W / 2 + I / 2)...);
-    a = low;
-  }
-  (std::make_integer_sequence<int, W>{});
-}
-
 }  // namespace sextant::kernels::simd

@@ -12,17 +12,6 @@ inline constexpr int depth_block = 128;  // of a packed panel: it stays in L1
 inline constexpr int row_block = 96;     // rows that meet a panel before the next one
 inline constexpr int dot_rows = 6;       // up to here a transposed product reads both operands where they lie
 
-/// f(R) with R = min(rows, block_rows) as a compile-time constant, rows >= 1.
-template <int R = block_rows, class F>
-SEXTANT_INLINE void with_rows(int rows, F&& f) {
-  if constexpr (R == 1)
-    f(std::integral_constant<int, 1>{});
-  else if (rows >= R)
-    f(std::integral_constant<int, R>{});
-  else
-    with_rows<R - 1>(rows, f);
-}
-
 /// c[0 .. count) = x, or += when `add`; count may cut the vector.
 template <class T>
 SEXTANT_INLINE void put(T* c, Vec<T> x, int count, bool add) {
@@ -56,7 +45,7 @@ void panel_product(Left<T> a, int rows, T const* b, std::ptrdiff_t b_stride, int
   constexpr int W = width<T>;
   with_vectors((cols + W - 1) / W, [&](auto vectors) SEXTANT_INLINE_LAMBDA {
     for (int at = 0; at < rows; at += block_rows)
-      with_rows(rows - at, [&](auto count) SEXTANT_INLINE_LAMBDA {
+      up_to<block_rows>(rows - at, [&](auto count) SEXTANT_INLINE_LAMBDA {
         T* const to = c.data + at * c.stride;
         block_product<T, count, vectors>(a.data + at * a.row, a.row, a.step, b, b_stride, depth,
                                          [&](auto r, auto const& x) SEXTANT_INLINE_LAMBDA {

@@ -1,8 +1,8 @@
 // Teams of threads that work on tiles in their scratch memory, on any execution space: panels, products, the launch.
 #pragma once
 #include <sextant/base/kokkos.hpp>
+#include <sextant/kernels/blocks_of.hpp>
 #include <sextant/kernels/cursor.hpp>
-#include <sextant/kernels/row_math.hpp>
 
 namespace sextant::kernels::team {
 using host::Cursor;

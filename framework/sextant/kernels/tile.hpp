@@ -18,6 +18,13 @@ struct Tile {
   double const* key_position;    ///< of the tile's columns
 };
 
+/// Whether positions follow one another: each is 1 above the one before.
+SEXTANT_FUNCTION inline bool is_run(double const* position, int count) {
+  bool run = true;
+  for (int i = 1; i < count; ++i) run &= position[i] - position[i - 1] == 1.0;
+  return run;
+}
+
 /// A link that adds a number per offset, key position - query position, to the logits of heads [head_begin, + heads).
 template <class T>
 struct OffsetTable {
