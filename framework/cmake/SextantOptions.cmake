@@ -39,7 +39,7 @@ target_compile_options(sextant_abi INTERFACE
   $<$<AND:$<BOOL:${SEXTANT_NATIVE}>,$<COMPILE_LANGUAGE:CXX>>:-march=native>
   $<$<BOOL:${SEXTANT_DEVICE}>:--expt-relaxed-constexpr>)  # of the standard library: limits, bit_cast
 
-# Our own code only. -ffast-math never; contraction to FMA is the compiler's default and stays.
+# Our own code only. -ffast-math never; where rooms compute, contraction to FMA is the compiler's default and stays.
 add_library(sextant_flags INTERFACE)
 target_link_libraries(sextant_flags INTERFACE sextant_abi)
 target_compile_options(sextant_flags INTERFACE

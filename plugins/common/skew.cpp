@@ -13,6 +13,9 @@ using Real = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMaj
 using Vectors = Eigen::Map<Matrix const>;
 
 Vectors vectors(SkewSpectrum const& s) { return {s.vector.data(), s.n, s.n}; }
+
+/// Of plain matrices: Eigen would compile each pairing of transposed and conjugated ones anew, 2 s each.
+Matrix product(Matrix const& a, Matrix const& b) { return a * b; }
 }  // namespace
 
 SkewSpectrum skew_spectrum(double const* s, int n) {
@@ -35,19 +38,19 @@ SkewSpectrum skew_spectrum(double const* s, int n) {
 void skew_exp(SkewSpectrum const& s, double t, double* out) {
   Matrix turned = vectors(s);
   for (int a = 0; a < s.n; ++a) turned.col(a) *= std::polar(1.0, s.frequency[a] * t);
-  Eigen::Map<Real>(out, s.n, s.n) = (turned * vectors(s).adjoint()).real();
+  Eigen::Map<Real>(out, s.n, s.n) = product(turned, vectors(s).adjoint()).real();
 }
 
 void add_skew_gradient(SkewSpectrum const& s, Complex const* k, double* grad_s) {
   auto const u = vectors(s);
-  Matrix const left = u.conjugate() * Vectors(k, s.n, s.n);
-  Eigen::Map<Real>(grad_s, s.n, s.n) += (left * u.transpose()).real();
+  Matrix const left = product(u.conjugate(), Vectors(k, s.n, s.n));
+  Eigen::Map<Real>(grad_s, s.n, s.n) += product(left, u.transpose()).real();
 }
 
 void add_skew_exp_gradient(SkewSpectrum const& s, double t, double const* grad_exp, double* grad_s) {
   auto const u = vectors(s);
-  Matrix const half = u.transpose() * Eigen::Map<Real const>(grad_exp, s.n, s.n).cast<Complex>();
-  Matrix k = half * u.conjugate();
+  Matrix const half = product(u.transpose(), Eigen::Map<Real const>(grad_exp, s.n, s.n).cast<Complex>());
+  Matrix k = product(half, u.conjugate());
   std::vector<Complex> turn(s.n);
   for (int a = 0; a < s.n; ++a) turn[a] = std::polar(1.0, 0.5 * s.frequency[a] * t);
   for (int a = 0; a < s.n; ++a)

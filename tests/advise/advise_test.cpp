@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <catch2/catch_all.hpp>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <regex>
+#include <sextant/base/json.hpp>
 
 #include "support/complaint.hpp"
 

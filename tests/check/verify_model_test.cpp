@@ -5,7 +5,7 @@
 #include <sextant/tasks/corpus.hpp>
 
 #include <catch2/catch_all.hpp>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 #include <support/complaint.hpp>
 
 #include <unistd.h>

@@ -4,7 +4,7 @@
 #include <sextant/results/file.hpp>
 
 #include <catch2/catch_all.hpp>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <unistd.h>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 #include <catch2/catch_test_macros.hpp>
-#include <nlohmann/json.hpp>
 #include <sextant/base/file.hpp>
+#include <sextant/base/json.hpp>
 
 #include "support/holds.hpp"
 #include "support/process.hpp"

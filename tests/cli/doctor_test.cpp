@@ -1,5 +1,5 @@
 #include <catch2/catch_test_macros.hpp>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include "support/data_file.hpp"
 #include "support/holds.hpp"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <run/tiny_study.hpp>
+#include <sextant/base/json.hpp>
 #include <support/data_file.hpp>
 #include <support/hf_folder.hpp>
 #include <support/holds.hpp>

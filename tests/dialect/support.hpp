@@ -6,7 +6,7 @@
 #include <sextant/spec/number.hpp>
 
 #include <catch2/catch_all.hpp>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include "support/complaint.hpp"
 #include "support/data_file.hpp"

@@ -6,8 +6,8 @@
 #include <catch2/catch_all.hpp>
 #include <cmath>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <numbers>
+#include <sextant/base/json.hpp>
 
 #include "pretrained/gguf_bytes.hpp"
 #include "support/complaint.hpp"

@@ -6,7 +6,7 @@
 #include <sextant/statistics/sample.hpp>
 
 #include <catch2/catch_all.hpp>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include "support/data_file.hpp"
 #include "support/process.hpp"

@@ -5,7 +5,7 @@
 #include <sextant/results/compare.hpp>
 
 #include <catch2/catch_all.hpp>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <set>
 

@@ -4,7 +4,7 @@
 #include <catch2/catch_all.hpp>
 #include <cstdlib>
 #include <model/model_case.hpp>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 using namespace sextant;
 using namespace sextant::model;

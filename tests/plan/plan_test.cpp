@@ -8,8 +8,8 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <set>
+#include <sextant/base/json.hpp>
 
 namespace sextant {
 namespace {

@@ -7,8 +7,8 @@
 #include <sextant/tokens/tokenizer_json.hpp>
 
 #include <catch2/catch_all.hpp>
-#include <nlohmann/json.hpp>
 #include <pretrained/gguf_bytes.hpp>
+#include <sextant/base/json.hpp>
 #include <support/complaint.hpp>
 #include <support/hf_folder.hpp>
 #include <support/temp_folder.hpp>

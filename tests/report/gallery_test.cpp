@@ -131,9 +131,6 @@ std::vector<std::string> lines_of(std::string const& text) {
 }  // namespace
 
 TEST_CASE("gallery: docs/gallery is what experiments/*/study.h5 give", "[report][gallery]") {
-#if defined(__clang__)
-  SKIP("the stored pages are g++'s, and other compilers round the seventeenth digit of a few figures otherwise");
-#endif
   fs::path const root = std::getenv("SEXTANT_SOURCE");
   auto const faults = faults_of_gallery(root);
   for (auto const& fault : faults) UNSCOPED_INFO(fault);

@@ -4,8 +4,8 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <nlohmann/json.hpp>
 #include <set>
+#include <sextant/base/json.hpp>
 
 namespace sextant {
 namespace {

@@ -12,8 +12,8 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
+#include <sextant/base/json.hpp>
 #include <sstream>
 
 using namespace sextant;

@@ -1,6 +1,6 @@
 // From a spec with claims to verdicts in the study file, through the program.
 #include <catch2/catch_test_macros.hpp>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 #include <sextant/results/file.hpp>
 
 #include "support/data_file.hpp"

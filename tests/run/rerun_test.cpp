@@ -1,6 +1,6 @@
 // A stored study run again, exported and shown in a gallery, through the program.
 #include <catch2/catch_test_macros.hpp>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 #include <sextant/report/load.hpp>
 #include <sextant/results/file.hpp>
 #include <sextant/results/rerun.hpp>

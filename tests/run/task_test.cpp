@@ -3,7 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 #include <sextant/results/file.hpp>
 #include <sextant/results/table.hpp>
 #include <sextant/statistics/proportion.hpp>

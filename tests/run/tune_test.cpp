@@ -1,6 +1,6 @@
 // Training after training, through the program: what is shared, exact resume, models that are read again.
 #include <catch2/catch_test_macros.hpp>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 #include <sextant/model/safetensors.hpp>
 #include <sextant/results/compare.hpp>
 #include <sextant/results/file.hpp>

@@ -5,7 +5,7 @@
 #include <sextant/statistics/evidence.hpp>
 
 #include <cstdlib>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 namespace sextant::test {
 

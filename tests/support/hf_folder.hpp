@@ -5,7 +5,7 @@
 #include <sextant/pretrained/names.hpp>
 #include <sextant/pretrained/source.hpp>
 
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <cstring>
 

@@ -6,9 +6,9 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sextant/base/error.hpp>
 #include <sextant/base/file.hpp>
+#include <sextant/base/json.hpp>
 #include <sextant/tasks/token_text.hpp>
 
 using namespace sextant;

@@ -4,7 +4,7 @@
 #include <sextant/tokens/tokenizer.hpp>
 #include <sextant/tokens/tokenizer_json.hpp>
 
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <cstdlib>
 

@@ -2,10 +2,10 @@
 #include <sextant/tokens/tokenizer_json.hpp>
 
 #include <catch2/catch_all.hpp>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <sextant/base/error.hpp>
 #include <sextant/base/file.hpp>
+#include <sextant/base/json.hpp>
 #include <tokens/data.hpp>
 
 using namespace sextant;

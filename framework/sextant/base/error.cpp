@@ -31,6 +31,16 @@ bool abbreviates(std::string_view a, std::string_view b) {
 }
 }  // namespace
 
+detail::Part detail::part(char const* text) {
+  return {text, [](std::ostream& out, void const* at) { out << static_cast<char const*>(at); }};
+}
+
+std::string detail::joined(std::initializer_list<Part> parts) {
+  std::ostringstream out;
+  for (Part const& part : parts) part.put(out, part.value);
+  return out.str();
+}
+
 std::string nearest(std::string_view name, std::vector<std::string> const& candidates) {
   std::string best;
   double best_edits = 1 + std::max(1, static_cast<int>(name.size()) / 3);

@@ -1,5 +1,6 @@
 // How Sextant refuses: one exception type whose text says where, what was found and what was expected.
 #pragma once
+#include <initializer_list>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -14,24 +15,33 @@ class Error : public std::runtime_error {
 };
 
 namespace detail {
+/// One argument of `text`, and how a stream takes it. Messages are written in one function, not once for each list of types.
+struct Part {
+  void const* value;
+  void (*put)(std::ostream&, void const*);
+};
+std::string joined(std::initializer_list<Part> parts);
+
+Part part(char const* text);  // literals of every length are one type
 template <class T>
-void put(std::ostream& out, T const& part) {
-  out << part;
+Part part(T const& value) {
+  return {&value, [](std::ostream& out, void const* at) { out << *static_cast<T const*>(at); }};
 }
 template <class T>
-void put(std::ostream& out, std::vector<T> const& list) {  // [2, 8, 128, 64], as shapes are written
-  out << '[';
-  for (std::size_t i = 0; i < list.size(); ++i) out << (i ? ", " : "") << list[i];
-  out << ']';
+Part part(std::vector<T> const& list) {  // [2, 8, 128, 64], as shapes are written
+  return {&list, [](std::ostream& out, void const* at) {
+            auto const& all = *static_cast<std::vector<T> const*>(at);
+            out << '[';
+            for (std::size_t i = 0; i < all.size(); ++i) out << (i ? ", " : "") << all[i];
+            out << ']';
+          }};
 }
 }  // namespace detail
 
 /// Joins its arguments as an output stream would; a vector is written as [a, b, c].
 template <class... Parts>
 std::string text(Parts const&... parts) {
-  std::ostringstream out;
-  (detail::put(out, parts), ...);
-  return out.str();
+  return detail::joined({detail::part(parts)...});
 }
 
 template <class... Parts>

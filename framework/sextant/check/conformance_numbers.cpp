@@ -1,4 +1,5 @@
 // The same bits again, and other number types.
+#include <fmt/format.h>
 #include <sextant/base/bfloat16.hpp>
 #include <sextant/check/conformance_exam.hpp>
 
@@ -52,7 +53,7 @@ std::string digest_of(Subject const& subject) {
     Probe<float> narrow(trial, subject.registry());
     digest = digest_of(everything(narrow), digest_of(everything(wide), digest));
   }
-  return text(std::hex, digest);
+  return fmt::format("{:x}", digest);
 }
 
 double to_bf16(double value) { return round_to_bf16(static_cast<float>(value)); }

@@ -4,7 +4,7 @@
 #include <sextant/check/figure.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <algorithm>
 #include <cmath>

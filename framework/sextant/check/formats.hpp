@@ -3,7 +3,7 @@
 #include <sextant/check/verify.hpp>
 #include <sextant/results/tree.hpp>
 
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <functional>
 

@@ -1,6 +1,6 @@
 // The parameters of a reference case: read by name with defaults, and none of them overlooked.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <optional>
 #include <set>

@@ -1,7 +1,7 @@
 #include <sextant/cli/compatibility.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <algorithm>
 #include <array>

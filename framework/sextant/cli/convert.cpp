@@ -5,7 +5,7 @@
 #include <sextant/spec/spec.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <iostream>
 #include <iterator>

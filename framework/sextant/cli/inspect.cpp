@@ -6,7 +6,7 @@
 #include <sextant/cli/specs.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <memory>
 

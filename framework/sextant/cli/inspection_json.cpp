@@ -1,6 +1,6 @@
 #include <sextant/cli/inspection.hpp>
 
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <cmath>
 

@@ -7,7 +7,7 @@
 #include <sextant/tasks/corpus.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <functional>
 #include <map>

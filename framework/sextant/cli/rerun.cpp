@@ -5,7 +5,7 @@
 #include <sextant/results/rerun.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 namespace sextant::cli {
 namespace {

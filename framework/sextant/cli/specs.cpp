@@ -8,7 +8,7 @@
 #include <sextant/tasks/corpus.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <cmath>
 #include <thread>

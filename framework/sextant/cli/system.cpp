@@ -5,7 +5,7 @@
 #include <sextant/encoding/plugin_abi.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <memory>
 

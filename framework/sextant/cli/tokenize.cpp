@@ -8,7 +8,7 @@
 #include <sextant/tokens/utf8.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <iostream>
 #include <iterator>

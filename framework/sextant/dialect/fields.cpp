@@ -2,7 +2,7 @@
 #include <sextant/dialect/fields.hpp>
 #include <sextant/spec/yaml.hpp>
 
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include <sextant/dialect/fields.hpp>
 #include <sextant/dialect/form.hpp>
 
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 namespace sextant::dialect {
 

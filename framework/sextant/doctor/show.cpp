@@ -1,7 +1,7 @@
 #include <sextant/doctor/files.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 namespace sextant::doctor {
 

@@ -8,7 +8,7 @@
 #include <sextant/plan/identity.hpp>
 #include <sextant/run/stop.hpp>
 
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <algorithm>
 #include <numeric>

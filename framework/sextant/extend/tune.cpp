@@ -7,7 +7,7 @@
 #include <sextant/pretrained/checkpoint.hpp>
 #include <sextant/run/start.hpp>
 
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <algorithm>
 

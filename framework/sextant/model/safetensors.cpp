@@ -2,7 +2,7 @@
 #include <sextant/model/safetensors.hpp>
 
 #include <cstring>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 namespace sextant::model {
 namespace {

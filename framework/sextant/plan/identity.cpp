@@ -3,7 +3,7 @@
 #include <sextant/spec/probes.hpp>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 namespace sextant::plan {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include <sextant/pretrained/source.hpp>
 
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 namespace sextant::pretrained {
 

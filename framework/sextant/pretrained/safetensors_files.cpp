@@ -1,7 +1,7 @@
 #include <sextant/base/error.hpp>
 #include <sextant/pretrained/safetensors_files.hpp>
 
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 namespace sextant::pretrained {
 namespace {

@@ -2,7 +2,7 @@
 #include <sextant/pretrained/store.hpp>
 #include <sextant/pretrained/wheel.hpp>
 
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <algorithm>
 

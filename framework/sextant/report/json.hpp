@@ -2,7 +2,7 @@
 #pragma once
 #include <sextant/statistics/sample.hpp>
 
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <cmath>
 #include <optional>

@@ -5,7 +5,7 @@
 #include <sextant/results/file.hpp>
 #include <sextant/results/table.hpp>
 
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -4,7 +4,7 @@
 #include <sextant/report/text.hpp>
 #include <sextant/statistics/sample.hpp>
 
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <algorithm>
 #include <cmath>

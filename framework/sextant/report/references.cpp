@@ -1,7 +1,7 @@
 #include <sextant/base/error.hpp>
 #include <sextant/report/references.hpp>
 
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <algorithm>
 #include <sstream>

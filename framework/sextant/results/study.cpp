@@ -1,6 +1,6 @@
 #include <sextant/results/study.hpp>
 
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <algorithm>
 

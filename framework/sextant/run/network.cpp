@@ -8,7 +8,7 @@
 #include <sextant/tasks/positions.hpp>
 #include <sextant/tokens/bytes.hpp>
 
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <algorithm>
 

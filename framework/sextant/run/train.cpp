@@ -3,7 +3,7 @@
 #include <sextant/run/stages.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <algorithm>
 

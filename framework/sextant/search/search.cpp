@@ -6,7 +6,7 @@
 #include <sextant/search/search.hpp>
 #include <sextant/statistics/sample.hpp>
 
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -155,83 +156,112 @@ inline std::string write_value(encoding::Value const& value, std::string const& 
   return bare ? written : written + " " + unit;
 }
 
+/// A member of S, found anew in each.
 template <class S, class M>
-struct Tags {
-  Field<S>& field;
-  std::vector<std::pair<std::string, M>> enum_words;
-  void operator()(encoding::Range range) { field.option.range = range; }
-  void operator()(encoding::Unit unit) { field.option.unit = unit.name; }
-  void operator()(encoding::MayBeAuto meaning) { field.option.auto_meaning = meaning.meaning; }
-  void operator()(encoding::Required) { field.option.fallback.reset(); }
-  void operator()(OneOf choices) { field.option.choices = std::move(choices.words); }
-  void operator()(Automatic<S> automatic) {
-    field.option.auto_meaning = automatic.meaning;
-    field.option.fallback = encoding::Value(encoding::Auto{});
-    field.settle = std::move(automatic.rule);
+struct Member {
+  std::function<M&(S&)> find;
+  M& operator()(S& s) const { return find(s); }
+  M const& operator()(S const& s) const { return find(const_cast<S&>(s)); }
+};
+
+template <class S>
+S const& fresh() {
+  static S const s{};
+  return s;
+}
+
+/// Makes a field of its member, then of its tags, then reads and writes: compiled once for members of a type.
+template <class S, class M>
+class Maker {
+ public:
+  Maker(std::string_view path, std::string_view help, Member<S, M> member) : member_(std::move(member)) {
+    field_.option.name = path;
+    field_.option.help = help;
+    field_.option.kind = kind_of<M>();
+    if constexpr (std::is_same_v<M, std::vector<std::string>>)
+      field_.option.fallback = "[" + join(member_(fresh<S>())) + "]";
+    else if constexpr (!std::is_enum_v<M>)
+      field_.option.fallback = to_value(member_(fresh<S>()));
   }
-  template <class E>
-  void operator()(Words<E> words) {
-    for (auto const& [word, value] : words.list) field.option.choices.push_back(word);
-    enum_words = std::move(words.list);
+  void tag(encoding::Range range) { field_.option.range = range; }
+  void tag(encoding::Unit unit) { field_.option.unit = unit.name; }
+  void tag(encoding::MayBeAuto meaning) { field_.option.auto_meaning = meaning.meaning; }
+  void tag(encoding::Required) { field_.option.fallback.reset(); }
+  void tag(OneOf choices) { field_.option.choices = std::move(choices.words); }
+  void tag(Automatic<S> automatic) {
+    field_.option.auto_meaning = automatic.meaning;
+    field_.option.fallback = encoding::Value(encoding::Auto{});
+    field_.settle = std::move(automatic.rule);
   }
+  void tag(Words<M> words) {
+    for (auto const& [word, value] : words.list) field_.option.choices.push_back(word);
+    words_ = std::move(words.list);
+  }
+
+  Field<S> made() && {
+    if constexpr (std::is_same_v<M, std::vector<std::string>>)
+      bind_words();
+    else if constexpr (std::is_enum_v<M>)
+      bind_enum();
+    else
+      bind_value();
+    return std::move(field_);
+  }
+
+ private:
+  void bind_words() {
+    field_.words = true;
+    field_.read = [member = member_, option = field_.option](S& s, Node const& node, std::string const& at, Reading&) {
+      member(s) = read_words(node, option, at);
+    };
+    field_.write = [member = member_](S const& s, std::string const&, Reading const&) {
+      std::string list;
+      for (auto const& word : member(s)) list += (list.empty() ? "" : ", ") + quote(word);
+      return Written{"[" + list + "]", {}};
+    };
+  }
+  void bind_enum() {
+    auto const name_of = [words = words_](M m) {
+      for (auto const& [word, value] : words)
+        if (value == m) return word;
+      return std::string();
+    };
+    field_.option.fallback = name_of(member_(fresh<S>()));
+    field_.read = [member = member_, option = field_.option, words = words_](S& s, Node const& node,
+                                                                             std::string const& at, Reading&) {
+      auto const value = read_value(node, option, at);
+      for (auto const& [word, meant] : words)
+        if (word == std::get<std::string>(value)) member(s) = meant;
+    };
+    field_.write = [member = member_, name_of](S const& s, std::string const&, Reading const&) {
+      return Written{name_of(member(s)), {}};
+    };
+  }
+  void bind_value() {
+    field_.read = [member = member_, option = field_.option](S& s, Node const& node, std::string const& at, Reading&) {
+      auto const value = read_value(node, option, at);
+      if (!fits<M>(value)) refuse_size(node, at);
+      from_value(member(s), value);
+    };
+    field_.write = [member = member_, unit = field_.option.unit](S const& s, std::string const&, Reading const&) {
+      return Written{write_value(to_value(member(s)), unit), {}};
+    };
+  }
+
+  Field<S> field_;
+  Member<S, M> member_;
+  std::vector<std::pair<std::string, M>> words_;
 };
 }  // namespace detail
 
 /// field<Model>("mlp.width", [](auto& m) -> auto& { return m.mlp.width; }, "hidden channels", at_least(1)): the default
 /// is what a fresh S holds, unless the field is `required` or has an Automatic rule.
 template <class S, class Get, class... Tag>
-Field<S> field(std::string path, Get get, std::string help, Tag... tag) {
+Field<S> field(std::string_view path, Get get, std::string_view help, Tag... tag) {
   using M = std::remove_cvref_t<decltype(get(std::declval<S&>()))>;
-  Field<S> field;
-  field.option.name = std::move(path);
-  field.option.help = std::move(help);
-  field.option.kind = detail::kind_of<M>();
-  S const fresh{};
-  if constexpr (std::is_same_v<M, std::vector<std::string>>) {
-    field.words = true;
-    std::string joined;
-    for (auto const& word : get(fresh)) joined += (joined.empty() ? "" : ", ") + word;
-    field.option.fallback = "[" + joined + "]";
-    (detail::Tags<S, std::string>{field, {}}(tag), ...);
-    field.read = [get, option = field.option](S& s, Node const& node, std::string const& at, Reading&) {
-      get(s) = read_words(node, option, at);
-    };
-    field.write = [get](S const& s, std::string const&, Reading const&) {
-      std::string list;
-      for (auto const& word : get(s)) list += (list.empty() ? "" : ", ") + quote(word);
-      return Written{"[" + list + "]", {}};
-    };
-  } else if constexpr (std::is_enum_v<M>) {
-    detail::Tags<S, M> tags{field, {}};
-    (tags(tag), ...);
-    auto const name_of = [words = tags.enum_words](M m) {
-      for (auto const& [word, value] : words)
-        if (value == m) return word;
-      return std::string();
-    };
-    field.option.fallback = name_of(get(fresh));
-    field.read = [get, option = field.option, words = tags.enum_words](S& s, Node const& node, std::string const& at,
-                                                                       Reading&) {
-      auto const value = read_value(node, option, at);
-      for (auto const& [word, meant] : words)
-        if (word == std::get<std::string>(value)) get(s) = meant;
-    };
-    field.write = [get, name_of](S const& s, std::string const&, Reading const&) {
-      return Written{name_of(get(s)), {}};
-    };
-  } else {
-    field.option.fallback = detail::to_value(get(fresh));
-    (detail::Tags<S, M>{field, {}}(tag), ...);
-    field.read = [get, option = field.option](S& s, Node const& node, std::string const& at, Reading&) {
-      auto const value = read_value(node, option, at);
-      if (!detail::fits<M>(value)) refuse_size(node, at);
-      detail::from_value(get(s), value);
-    };
-    field.write = [get, unit = field.option.unit](S const& s, std::string const&, Reading const&) {
-      return Written{detail::write_value(detail::to_value(get(s)), unit), {}};
-    };
-  }
-  return field;
+  detail::Maker<S, M> maker(path, help, {get});
+  (maker.tag(std::move(tag)), ...);
+  return std::move(maker).made();
 }
 
 }  // namespace sextant::spec

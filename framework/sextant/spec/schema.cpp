@@ -128,8 +128,8 @@ Field<Doc> settled(Field<Doc> field, char const* meaning, void (*rule)(Setting&)
 }
 
 template <class Get, class... Tag>
-Field<Doc> key(std::string path, Get get, std::string help, Tag... tag) {
-  return field<Doc>(std::move(path), get, std::move(help), std::move(tag)...);
+Field<Doc> key(std::string_view path, Get get, std::string_view help, Tag... tag) {
+  return field<Doc>(path, get, help, std::move(tag)...);
 }
 Automatic<Doc> automatic(char const* meaning, void (*rule)(Setting&)) {
   return {meaning, [rule](Doc& doc) { rule(doc.setting); }};

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <sextant/base/error.hpp>
 #include <sextant/base/file.hpp>
+#include <sextant/base/json.hpp>
 #include <sextant/tasks/corpus.hpp>
 
 namespace sextant::tasks {

@@ -3,7 +3,7 @@
 #include <sextant/tokens/splits.hpp>
 #include <sextant/tokens/tokenizer_json.hpp>
 
-#include <nlohmann/json.hpp>
+#include <sextant/base/json.hpp>
 
 #include <algorithm>
 

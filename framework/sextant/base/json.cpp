@@ -1,0 +1,3 @@
+#include <sextant/base/json.hpp>
+
+SEXTANT_JSON_TEMPLATES()
