@@ -10,10 +10,10 @@ endif()
 
 # Rooms that read, judge, arrange and write. Nobody waits for them to run, and -Og takes off half of their compile time.
 # What computes is optimised in full.
-set(sextant_calm_rooms advise base check claims dialect doctor extend inspect plan report results run search spec
+set(sextant_calm_rooms advise base check claims cli dialect doctor extend inspect plan report results run search spec
   statistics)
-# Rooms that compile file by file: which loops of a kernel are inlined where must not hang on its neighbours.
-set(sextant_rooms_apart kernels encoding model)
+# Rooms whose loops compile file by file: what is inlined in them must not hang on a neighbour.
+set(sextant_rooms_with_loops kernels encoding model)
 
 # A target's files compiled `SEXTANT_BATCH` at a time: most of what a file costs is the headers and the standard library's
 # templates that its neighbours need too. Names in unnamed namespaces are then one set for all files of a batch.
@@ -27,12 +27,20 @@ function(sextant_batch target)
   endif()
 endfunction()
 
+# Leaves those of the sources out of a batch that have loops over tokens or channels.
+function(sextant_loops_apart)
+  foreach(source IN LISTS ARGN)
+    file(STRINGS ${source} loops REGEX "KOKKOS_|parallel_|launch|simd" LIMIT_COUNT 1)
+    if(loops)
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endforeach()
+endfunction()
+
 # A target compiled with the precompiled header of its kind, and with the kind's flags, which must be the header's too.
-# rooms: what computes; calm: what does not; cli and tests; plugins, and those that are wrong on purpose.
+# rooms: what computes; calm: what does not; tests; plugins, and those that are wrong on purpose.
 function(sextant_compile_as kind target)
-  if(kind STREQUAL cli)  # optimising CLI11's inline functions would be most of the compile time
-    target_compile_options(${target} PRIVATE -O0)
-  elseif(kind MATCHES "calm|tests|wrong")
+  if(kind MATCHES "calm|tests|wrong")
     # Two roundings for a * b + c at every level and by every compiler: a report's figures are the same wherever it is built.
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-Og> -ffp-contract=off)
   endif()
@@ -63,9 +71,6 @@ function(sextant_precompile target kind)
     if(kind MATCHES "plugins|wrong")
       set_target_properties(sextant_pch_${kind} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
       list(APPEND headers <sextant/plugin.hpp>)
-    elseif(kind STREQUAL cli)
-      target_link_libraries(sextant_pch_${kind} PRIVATE CLI11::CLI11)
-      list(APPEND headers <CLI/CLI.hpp> <fmt/format.h> <sextant/base/json.hpp>)
     elseif(kind STREQUAL tests)
       target_link_libraries(sextant_pch_${kind} PRIVATE Catch2::Catch2)
       list(APPEND headers <catch2/catch_all.hpp>)
@@ -109,16 +114,19 @@ function(sextant_room name)
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE sextant_flags sextant_common ${room_LINKS})
   target_compile_definitions(${target} PRIVATE SEXTANT_VERSION="${PROJECT_VERSION}")
-  if(NOT name IN_LIST sextant_rooms_apart)
+  if(name IN_LIST sextant_rooms_with_loops)
+    sextant_loops_apart(${sources})
+  endif()
+  if(NOT name STREQUAL kernels)
     sextant_batch(${target})
   endif()
-  if(name STREQUAL cli)
-    sextant_compile_as(cli ${target})
-    return()
-  elseif(name IN_LIST sextant_calm_rooms)
+  if(name IN_LIST sextant_calm_rooms)
     sextant_compile_as(calm ${target})
   else()
     sextant_compile_as(rooms ${target})
+  endif()
+  if(name STREQUAL cli)
+    return()
   endif()
   set_property(GLOBAL APPEND PROPERTY sextant_objects $<TARGET_OBJECTS:sextant_${name}>)
 endfunction()
@@ -175,7 +183,7 @@ function(sextant_program)
   add_executable(sextant_cli ${CMAKE_CURRENT_SOURCE_DIR}/sextant/cli/main.cpp)
   set_target_properties(sextant_cli PROPERTIES OUTPUT_NAME sextant)
   target_link_libraries(sextant_cli PRIVATE sextant_flags sextant_common Sextant::sextant CLI11::CLI11)
-  sextant_compile_as(cli sextant_cli)
+  sextant_compile_as(calm sextant_cli)
   if(TARGET sextant_cli_objects)
     target_link_libraries(sextant_cli PRIVATE sextant_cli_objects)
   endif()
