@@ -20,7 +20,7 @@ set(sextant_rooms_with_loops kernels encoding model)
 function(sextant_batch target)
   if(SEXTANT_BATCH GREATER 1)
     set(size ${SEXTANT_BATCH})
-    if(target MATCHES "cli_objects")  # CLI11's templates cost more than all that a batch of commands adds to them
+    if(target MATCHES "cli_objects|_tests$")  # CLI11's templates, and Catch2's, cost more than what most files add to them
       math(EXPR size "2 * ${size}")
     endif()
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
