@@ -54,6 +54,12 @@ TEST_CASE("architecture: the checker passes a good checkout and names each plant
         Strings{
             "framework/sextant/base/bad.cpp:2: base includes sextant/spec/spec.hpp, and its line does not name spec"});
 
+  checkout.put("framework/sextant/spec/json.cpp", "#include <nlohmann/json.hpp>\n#include <nlohmann/json_fwd.hpp>\n");
+  checkout.put("framework/sextant/base/bad.cpp", "");
+  CHECK(test::violations(checkout.root) ==
+        Strings{"framework/sextant/spec/json.cpp:1: nlohmann/json.hpp belongs to room base alone"});
+  checkout.put("framework/sextant/spec/json.cpp", "");
+
   checkout.put("framework/sextant/base/bad.cpp", "#include <yaml-cpp/yaml.h>\n");
   CHECK(test::violations(checkout.root) ==
         Strings{"framework/sextant/base/bad.cpp:1: yaml-cpp/yaml.h belongs to room spec alone"});

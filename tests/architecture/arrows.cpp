@@ -49,9 +49,10 @@ std::optional<std::string> room_of(std::string const& path) {
 /// The one room that may include a third-party header; nothing when every room may.
 std::optional<std::string> owner_of(std::string const& header) {
   static std::vector<std::pair<std::regex, std::string>> const owners = {
-      {std::regex("^yaml-cpp/"), "spec"},      {std::regex("^hdf5"), "results"},  {std::regex("^H5"), "results"},
-      {std::regex("dnnl"), "kernels"},         {std::regex("^openssl/"), "base"}, {std::regex("^CLI/"), "cli"},
-      {std::regex("pcre2|utf8proc"), "tokens"}};
+      {std::regex("^yaml-cpp/"), "spec"},       {std::regex("^hdf5"), "results"},
+      {std::regex("^H5"), "results"},           {std::regex("dnnl"), "kernels"},
+      {std::regex("^openssl/"), "base"},        {std::regex("^CLI/"), "cli"},
+      {std::regex("pcre2|utf8proc"), "tokens"}, {std::regex("^nlohmann/json.hpp"), "base"}};  // base/json.hpp
   for (auto const& [pattern, room] : owners)
     if (std::regex_search(header, pattern)) return room;
   return std::nullopt;
