@@ -15,7 +15,7 @@ namespace sextant::cli {
 namespace {
 using nlohmann::ordered_json;
 
-ordered_json facts_of(pretrained::ModelRecord const& record) {
+ordered_json facts_of_record(pretrained::ModelRecord const& record) {
   return {{"name", record.name},       {"file", pretrained::model_path(record, tasks::default_cache()).string()},
           {"bytes", record.bytes},     {"sha256", record.sha256},
           {"licence", record.licence}, {"source", record.source}};
@@ -24,7 +24,7 @@ ordered_json facts_of(pretrained::ModelRecord const& record) {
 void print_list(bool as_json) {
   auto const here = pretrained::models_in(tasks::default_cache());
   ordered_json all = ordered_json::array();
-  for (auto const& record : here) all.push_back(facts_of(record));
+  for (auto const& record : here) all.push_back(facts_of_record(record));
   for (auto const& recipe : pretrained::model_recipes()) {
     bool const have =
         std::any_of(here.begin(), here.end(), [&](auto const& record) { return record.name == recipe.name; });
@@ -57,7 +57,7 @@ char const* word(model::MlpKind kind) {
   return kind == model::MlpKind::swiglu ? "swiglu" : kind == model::MlpKind::gelu ? "gelu" : "geglu";
 }
 
-ordered_json facts_of(pretrained::Source const& source) {
+ordered_json facts_of_source(pretrained::Source const& source) {
   auto const& d = source.description;
   auto const& c = d.config;
   std::int64_t parameters = 0;
@@ -101,7 +101,7 @@ void add_model_add(CLI::App* command, Context& context) {
   add->add_option("name", *name, "see `sextant model list`")->required();
   takes_json(add, context);
   add->callback([name, &context] {
-    auto const facts = facts_of(pretrained::add_model(*name, tasks::default_cache()));
+    auto const facts = facts_of_record(pretrained::add_model(*name, tasks::default_cache()));
     if (context.json)
       fmt::print("{}\n", facts.dump(2));
     else
@@ -120,7 +120,7 @@ void add_model_show(CLI::App* command, Context& context) {
     Session const kokkos(context.threads);
     auto const source =
         pretrained::open_source(pretrained::find_model(*model, tasks::default_cache()), context.registry());
-    auto const facts = facts_of(source);
+    auto const facts = facts_of_source(source);
     if (context.json) {
       fmt::print("{}\n", facts.dump(2));
       return;
