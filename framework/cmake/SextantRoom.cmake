@@ -30,11 +30,12 @@ function(sextant_batch target)
   endif()
 endfunction()
 
-# Leaves those of the sources out of a batch that have loops over tokens or channels.
+# Leaves those of the sources out of a batch that have loops over tokens or channels, and those that instantiate a class: nvcc
+# does so at the end of what it compiles, where a neighbour may have instantiated a member.
 function(sextant_loops_apart)
   foreach(source IN LISTS ARGN)
-    file(STRINGS ${source} loops REGEX "KOKKOS_|parallel_|launch|simd" LIMIT_COUNT 1)
-    if(loops)
+    file(STRINGS ${source} apart REGEX "KOKKOS_|parallel_|launch|simd|^template class" LIMIT_COUNT 1)
+    if(apart)
       set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     endif()
   endforeach()

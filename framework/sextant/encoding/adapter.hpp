@@ -60,6 +60,11 @@ template <class P>
 concept ScalesQueries = requires(P const p, ScalingContext c) {
   { p.query_scale(1.0, 0, c) } -> std::convertible_to<double>;
 };
+/// Weights whose start is drawn; others follow from the head alone. (In a lambda nvcc finds no such call.)
+template <class P>
+concept DrawsWeights = requires(P const p, Shape const& shape, Stream const& stream) {
+  p.init(0, shape, stream);
+};
 /// Scalings that change how cos and sin are stored.
 template <class P>
 concept RoundsTables = requires(P const p) {
@@ -404,7 +409,7 @@ class EncodingAdapter final : public FormulaEncoding {
       return [plugin = plugin_, shape]([[maybe_unused]] Stream const& stream, std::size_t i) {
         int const head = static_cast<int>(i / fixed_weight_count<P>);
         auto const weights = [&] {
-          if constexpr (requires { plugin.init(head, shape, stream); })
+          if constexpr (DrawsWeights<P>)
             return plugin.init(head, shape, stream);
           else
             return plugin.init(head, shape.heads);
