@@ -100,8 +100,9 @@ build() {
     mkdir -p "$root/build"
     exec 9>"$root/build/.lock"
     flock 9
-    plan_step "compile" 240
     step_quiet=1
+    if [ ! -e "$root/build/build.ninja" ]; then plan_step "configure" 5; fi
+    plan_step "compile" 350
     if [ ! -e "$root/build/build.ninja" ]; then run_step "configure" cmake -S "$root" --preset cpu; fi
     NINJA_STATUS='[%f/%t] ' run_step "compile" ninja -C "$root/build" -j "$(nproc)" "$@"
   )
