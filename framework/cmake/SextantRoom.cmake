@@ -12,8 +12,8 @@ endif()
 # What computes is optimised in full.
 set(sextant_calm_rooms advise base check claims cli dialect doctor extend inspect plan report results run search spec
   statistics)
-# Rooms whose loops compile file by file: what is inlined in them must not hang on a neighbour.
-set(sextant_rooms_with_loops kernels encoding model)
+# Rooms whose loops compile file by file, as all of kernels does: what is inlined in them must not hang on a neighbour.
+set(sextant_rooms_with_loops encoding model)
 
 # A target's files compiled `SEXTANT_BATCH` at a time: most of what a file costs is the headers and the standard library's
 # templates that its neighbours need too. Names in unnamed namespaces are then one set for all files of a batch.

@@ -1,5 +1,6 @@
 // One panel of the right operand at a time, 6 rows by 2 vectors of sums in registers. Where the right operand's rows lie as
 // the product wants them they are read in place; a transposed one and ragged edges go through a small packed panel.
+#include <sextant/kernels/blocks_of.hpp>
 #include <sextant/kernels/simd_block.hpp>
 #include <sextant/kernels/small_matmul.hpp>
 #include <sextant/kernels/small_panel.hpp>
@@ -43,7 +44,7 @@ template <class T>
 void panel_product(Left<T> a, int rows, T const* b, std::ptrdiff_t b_stride, int cols, int depth, Result<T> c,
                    bool add) {
   constexpr int W = width<T>;
-  with_vectors((cols + W - 1) / W, [&](auto vectors) SEXTANT_INLINE_LAMBDA {
+  with_vectors(blocks_of(cols, W), [&](auto vectors) SEXTANT_INLINE_LAMBDA {
     for (int at = 0; at < rows; at += block_rows)
       up_to<block_rows>(rows - at, [&](auto count) SEXTANT_INLINE_LAMBDA {
         T* const to = c.data + at * c.stride;
